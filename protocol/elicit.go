@@ -1,0 +1,81 @@
+package protocol
+
+import "encoding/json"
+
+// QuestionMode is the kind of a question.
+type QuestionMode string
+
+// The kinds of questions.
+const (
+	QuestionForm QuestionMode = "form"
+	QuestionURL  QuestionMode = "url"
+)
+
+// Values lists the words of a QuestionMode.
+func (QuestionMode) Values() []string { return []string{"form", "url"} }
+
+// ElicitationRequestParams is a question for a person: a server's own, or (with
+// _meta.codex_approval_kind "mcp_tool_call") whether a tool may run.
+type ElicitationRequestParams struct {
+	ThreadID   ThreadID     `json:"threadId"`
+	TurnID     *TurnID      `json:"turnId"`
+	ServerName ServerName   `json:"serverName"`
+	Mode       QuestionMode `json:"mode"`
+	Message    string       `json:"message"`
+	// RequestedSchema is the form: an object schema with flat properties.
+	RequestedSchema json.RawMessage `json:"requestedSchema,omitzero"`
+	URL             string          `json:"url,omitzero"`
+	ElicitationID   string          `json:"elicitationId,omitzero"`
+	Meta            json.RawMessage `json:"_meta,omitzero"`
+	// CallID is the tool call that the question belongs to.
+	CallID CallID `json:"callId,omitzero"`
+	// Certain: the protocol itself links the question to the call. Otherwise
+	// the call is a guess, and Candidates lists all that were running.
+	Certain    bool     `json:"certain,omitzero"`
+	Candidates []CallID `json:"candidates,omitempty"`
+}
+
+// AnswerAction is what a person did with a question.
+type AnswerAction string
+
+// The answers.
+const (
+	AnswerAccept  AnswerAction = "accept"
+	AnswerDecline AnswerAction = "decline"
+	AnswerCancel  AnswerAction = "cancel"
+)
+
+// Values lists the words of an AnswerAction.
+func (AnswerAction) Values() []string { return []string{"accept", "decline", "cancel"} }
+
+// ElicitationRequestResult is a person's answer. An unknown action is a cancel.
+type ElicitationRequestResult struct {
+	Action  AnswerAction    `json:"action"`
+	Content json.RawMessage `json:"content,omitzero"`
+	Meta    json.RawMessage `json:"_meta,omitzero"`
+}
+
+// RequestResolvedNotification says that a question of the sidecar is closed:
+// answered, or pointless now.
+type RequestResolvedNotification struct {
+	ThreadID  ThreadID       `json:"threadId"`
+	RequestID RequestID      `json:"requestId"`
+	Reason    ResolvedReason `json:"reason"`
+}
+
+// ResolvedReason says why a question is closed.
+type ResolvedReason string
+
+// The reasons.
+const (
+	ResolvedAnswered      ResolvedReason = "answered"
+	ResolvedCallCancelled ResolvedReason = "callCancelled"
+	ResolvedCallEnded     ResolvedReason = "callEnded"
+	ResolvedServerGone    ResolvedReason = "serverGone"
+	ResolvedThreadClosed  ResolvedReason = "threadClosed"
+)
+
+// Values lists the words of a ResolvedReason.
+func (ResolvedReason) Values() []string {
+	return []string{"answered", "callCancelled", "callEnded", "serverGone", "threadClosed"}
+}

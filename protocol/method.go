@@ -1,0 +1,130 @@
+package protocol
+
+import (
+	"context"
+	"reflect"
+	"runtime"
+	"strings"
+)
+
+// Side is who sends a message.
+type Side string
+
+// The two ends of the connection.
+const (
+	FromEditor  Side = "editor"
+	FromSidecar Side = "sidecar"
+)
+
+// Order says where a method of the sidecar runs.
+type Order int
+
+const (
+	// Concurrent methods run on a goroutine of their own: they may wait.
+	Concurrent Order = iota
+	// InOrder methods run on the reader, in order of arrival, and touch
+	// memory only: the next line is not looked at before they are done.
+	InOrder
+)
+
+// A Method is one row of the table. Rows are made by the constructors below
+// from typed functions and values, so that a row can't disagree with its
+// types.
+type Method struct {
+	Name         string
+	From         Side
+	Notification bool // no reply
+	Order        Order
+	// Params and Result are the wire types (struct types, or named raw
+	// types). Result is nil for notifications and where the reply is null.
+	Params, Result reflect.Type
+	// GoName is the name of the method of Sidecar that serves this row, or ""
+	// for messages that the sidecar sends and those the wire itself serves.
+	GoName string
+
+	invoke func(context.Context, Sidecar, any) (any, error)
+}
+
+// NewParams returns a pointer to a zero value of the row's params type.
+func (m *Method) NewParams() any { return reflect.New(m.Params).Interface() }
+
+// Invoke calls the method on s. params is what NewParams returned, filled in.
+// The result is nil where the reply is null. It panics on a row that is not
+// served by a Sidecar.
+func (m *Method) Invoke(ctx context.Context, s Sidecar, params any) (any, error) {
+	return m.invoke(ctx, s, params)
+}
+
+// Served reports whether a Sidecar serves this row.
+func (m *Method) Served() bool { return m.invoke != nil }
+
+// An Editor is how the sidecar reaches the editor. Both methods are safe for
+// concurrent use.
+type Editor interface {
+	// Call sends a request and decodes the reply into result. When ctx ends
+	// first the editor is told ($/cancelRequest) and ctx's cause returned. id
+	// hears the request's id before it is sent; it may be nil.
+	Call(ctx context.Context, method string, params, result any, id func(RequestID)) error
+	// Notify queues a notification. It never blocks.
+	Notify(method string, params any)
+}
+
+func request[P, R any](name string, order Order, f func(Sidecar, context.Context, *P) (*R, error)) Method {
+	return Method{
+		Name: name, From: FromEditor, Order: order,
+		Params: reflect.TypeFor[P](), Result: reflect.TypeFor[R](), GoName: methodName(f),
+		invoke: func(ctx context.Context, s Sidecar, params any) (any, error) {
+			r, err := f(s, ctx, params.(*P))
+			if err != nil || r == nil {
+				return nil, err
+			}
+			return r, nil
+		},
+	}
+}
+
+// command is a request whose reply is null.
+func command[P any](name string, order Order, f func(Sidecar, context.Context, *P) error) Method {
+	return Method{
+		Name: name, From: FromEditor, Order: order, Params: reflect.TypeFor[P](), GoName: methodName(f),
+		invoke: func(ctx context.Context, s Sidecar, params any) (any, error) {
+			return nil, f(s, ctx, params.(*P))
+		},
+	}
+}
+
+// signal is a notification from the editor that the wire itself serves.
+func signal[P any](name string) Method {
+	return Method{Name: name, From: FromEditor, Notification: true, Order: InOrder, Params: reflect.TypeFor[P]()}
+}
+
+// An Ask is a request that the sidecar sends to the editor.
+type Ask[P, R any] struct{ Method }
+
+func ask[P, R any](name string) Ask[P, R] {
+	return Ask[P, R]{Method{Name: name, From: FromSidecar, Params: reflect.TypeFor[P](), Result: reflect.TypeFor[R]()}}
+}
+
+// Send asks the editor and waits for its answer; see Editor.Call.
+func (a Ask[P, R]) Send(ctx context.Context, e Editor, params *P, id func(RequestID)) (*R, error) {
+	r := new(R)
+	if err := e.Call(ctx, a.Name, params, r, id); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// A Tell is a notification that the sidecar sends to the editor.
+type Tell[P any] struct{ Method }
+
+func tell[P any](name string) Tell[P] {
+	return Tell[P]{Method{Name: name, From: FromSidecar, Notification: true, Params: reflect.TypeFor[P]()}}
+}
+
+// Send queues the notification; see Editor.Notify.
+func (t Tell[P]) Send(e Editor, params *P) { e.Notify(t.Name, params) }
+
+func methodName(f any) string {
+	full := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
+	return full[strings.LastIndexByte(full, '.')+1:]
+}
