@@ -58,15 +58,20 @@ func (m *Method) Invoke(ctx context.Context, s Sidecar, params any) (any, error)
 // Served reports whether a Sidecar serves this row.
 func (m *Method) Served() bool { return m.invoke != nil }
 
-// An Editor is how the sidecar reaches the editor. Both methods are safe for
-// concurrent use.
+// A Notifier takes notifications to the editor. It is safe for concurrent use.
+type Notifier interface {
+	// Notify queues a notification. It never blocks.
+	Notify(method string, params any)
+}
+
+// An Editor is how the sidecar reaches the editor. It is safe for concurrent
+// use.
 type Editor interface {
+	Notifier
 	// Call sends a request and decodes the reply into result. When ctx ends
 	// first the editor is told ($/cancelRequest) and ctx's cause returned. id
 	// hears the request's id before it is sent; it may be nil.
 	Call(ctx context.Context, method string, params, result any, id func(RequestID)) error
-	// Notify queues a notification. It never blocks.
-	Notify(method string, params any)
 }
 
 func request[P, R any](name string, order Order, f func(Sidecar, context.Context, *P) (*R, error)) Method {
@@ -121,8 +126,8 @@ func tell[P any](name string) Tell[P] {
 	return Tell[P]{Method{Name: name, From: FromSidecar, Notification: true, Params: reflect.TypeFor[P]()}}
 }
 
-// Send queues the notification; see Editor.Notify.
-func (t Tell[P]) Send(e Editor, params *P) { e.Notify(t.Name, params) }
+// Send queues the notification; see Notifier.
+func (t Tell[P]) Send(n Notifier, params *P) { n.Notify(t.Name, params) }
 
 func methodName(f any) string {
 	full := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
