@@ -29,26 +29,70 @@ func Marshal(v any) ([]byte, error) { return Append(nil, v) }
 // marshalers, embedded or string-quoted fields, and plain []byte go through
 // encoding/json, still without escaping for HTML.
 func Append(dst []byte, v any) ([]byte, error) {
-	if raw, ok := v.(json.RawMessage); ok {
-		return appendRaw(dst, raw), nil
+	e := encoder{buf: dst}
+	if err := e.value(v); err != nil {
+		return dst, err
 	}
+	return e.buf, nil
+}
+
+// BigRaw is the size from which Parts does not copy a raw member.
+const BigRaw = 32 << 10
+
+// Parts is Append for values with big raw members: the pieces that it returns
+// are, one after the other, what Append(head, v) returns. A raw member of at
+// least BigRaw bytes on one line is a piece of its own that shares its memory
+// with v. The last piece never does; the caller may append to it.
+func Parts(head []byte, v any) ([][]byte, error) {
+	e := encoder{buf: head, split: true}
+	if err := e.value(v); err != nil {
+		return nil, err
+	}
+	return append(e.parts, e.buf), nil
+}
+
+// An encoder is the state of one Append or Parts.
+type encoder struct {
+	buf   []byte   // what is written now
+	split bool     // big raw members become parts
+	parts [][]byte // finished pieces, before buf
+}
+
+func (e *encoder) value(v any) error {
 	if v == nil {
-		return append(dst, "null"...), nil
+		e.buf = append(e.buf, "null"...)
+		return nil
+	}
+	if raw, ok := v.(json.RawMessage); ok {
+		e.raw(raw)
+		return nil
 	}
 	r := reflect.ValueOf(v)
-	n := len(dst)
-	out, err := planOf(r.Type()).encode(dst, r, 0)
-	if err != nil {
-		return dst[:n], err
+	return planOf(r.Type()).encode(e, r, 0)
+}
+
+// raw writes raw as one value on one line.
+func (e *encoder) raw(raw []byte) {
+	switch {
+	case len(raw) == 0:
+		e.buf = append(e.buf, "null"...)
+	case broken(raw):
+		e.buf = appendSingle(e.buf, raw)
+	case e.split && len(raw) >= BigRaw:
+		e.parts = append(e.parts, e.buf, raw)
+		e.buf = nil
+	default:
+		e.buf = append(e.buf, raw...)
 	}
-	return out, nil
 }
 
 // A plan encodes the values of one type. depth counts the pointers, slices,
 // maps and interfaces that were followed.
 type plan struct {
-	encode func(dst []byte, v reflect.Value, depth int) ([]byte, error)
+	encode encodeFunc
 }
+
+type encodeFunc func(e *encoder, v reflect.Value, depth int) error
 
 // plans holds the finished *plan of each reflect.Type that was met.
 var plans sync.Map
@@ -89,14 +133,14 @@ func (b builder) plan(t reflect.Type) *plan {
 	return p
 }
 
-func (b builder) encoder(t reflect.Type) func([]byte, reflect.Value, int) ([]byte, error) {
+func (b builder) encoder(t reflect.Type) encodeFunc {
 	pt := reflect.PointerTo(t)
 	switch {
 	case t == numberType:
 		return encodeForeign
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
 		if t.Implements(marshalerType) {
-			return func(dst []byte, v reflect.Value, _ int) ([]byte, error) { return appendRaw(dst, v.Bytes()), nil }
+			return func(e *encoder, v reflect.Value, _ int) error { e.raw(v.Bytes()); return nil }
 		}
 		return encodeForeign
 	case t.Kind() == reflect.Interface:
@@ -109,18 +153,24 @@ func (b builder) encoder(t reflect.Type) func([]byte, reflect.Value, int) ([]byt
 	}
 	switch t.Kind() {
 	case reflect.String:
-		return func(dst []byte, v reflect.Value, _ int) ([]byte, error) { return AppendString(dst, v.String()), nil }
+		return func(e *encoder, v reflect.Value, _ int) error {
+			e.buf = AppendString(e.buf, v.String())
+			return nil
+		}
 	case reflect.Bool:
-		return func(dst []byte, v reflect.Value, _ int) ([]byte, error) {
-			return strconv.AppendBool(dst, v.Bool()), nil
+		return func(e *encoder, v reflect.Value, _ int) error {
+			e.buf = strconv.AppendBool(e.buf, v.Bool())
+			return nil
 		}
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return func(dst []byte, v reflect.Value, _ int) ([]byte, error) {
-			return strconv.AppendInt(dst, v.Int(), 10), nil
+		return func(e *encoder, v reflect.Value, _ int) error {
+			e.buf = strconv.AppendInt(e.buf, v.Int(), 10)
+			return nil
 		}
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return func(dst []byte, v reflect.Value, _ int) ([]byte, error) {
-			return strconv.AppendUint(dst, v.Uint(), 10), nil
+		return func(e *encoder, v reflect.Value, _ int) error {
+			e.buf = strconv.AppendUint(e.buf, v.Uint(), 10)
+			return nil
 		}
 	case reflect.Float32, reflect.Float64:
 		return encodeFloat(t.Bits())
@@ -140,86 +190,80 @@ func (b builder) encoder(t reflect.Type) func([]byte, reflect.Value, int) ([]byt
 	return encodeForeign
 }
 
-// appendRaw appends raw as one value on one line.
-func appendRaw(dst, raw []byte) []byte {
-	switch {
-	case len(raw) == 0:
-		return append(dst, "null"...)
-	case broken(raw):
-		return appendSingle(dst, raw)
-	}
-	return append(dst, raw...)
-}
-
-func encodeForeign(dst []byte, v reflect.Value, _ int) ([]byte, error) {
+func encodeForeign(e *encoder, v reflect.Value, _ int) error {
 	if v.CanAddr() && v.Kind() != reflect.Pointer {
 		v = v.Addr() // a marshaler may have a pointer receiver
 	}
 	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v.Interface()); err != nil {
-		return dst, fmt.Errorf("rawjson: %w", err)
+	j := json.NewEncoder(&out)
+	j.SetEscapeHTML(false)
+	if err := j.Encode(v.Interface()); err != nil {
+		return fmt.Errorf("rawjson: %w", err)
 	}
-	return append(dst, bytes.TrimSuffix(out.Bytes(), []byte{'\n'})...), nil
+	e.buf = append(e.buf, bytes.TrimSuffix(out.Bytes(), []byte{'\n'})...)
+	return nil
 }
 
 func tooDeep(v reflect.Value) error {
 	return fmt.Errorf("rawjson: encoding %s: nested more than %d deep", v.Type(), MaxDepth)
 }
 
-func encodeInterface(dst []byte, v reflect.Value, depth int) ([]byte, error) {
+func encodeInterface(e *encoder, v reflect.Value, depth int) error {
 	if v.IsNil() {
-		return append(dst, "null"...), nil
+		e.buf = append(e.buf, "null"...)
+		return nil
 	}
 	if depth == MaxDepth {
-		return dst, tooDeep(v)
+		return tooDeep(v)
 	}
 	v = v.Elem()
-	return planOf(v.Type()).encode(dst, v, depth+1)
+	return planOf(v.Type()).encode(e, v, depth+1)
 }
 
-func encodePointer(elem *plan) func([]byte, reflect.Value, int) ([]byte, error) {
-	return func(dst []byte, v reflect.Value, depth int) ([]byte, error) {
+func encodePointer(elem *plan) encodeFunc {
+	return func(e *encoder, v reflect.Value, depth int) error {
 		if v.IsNil() {
-			return append(dst, "null"...), nil
+			e.buf = append(e.buf, "null"...)
+			return nil
 		}
 		if depth == MaxDepth {
-			return dst, tooDeep(v)
+			return tooDeep(v)
 		}
-		return elem.encode(dst, v.Elem(), depth+1)
+		return elem.encode(e, v.Elem(), depth+1)
 	}
 }
 
-func encodeSlice(elem *plan) func([]byte, reflect.Value, int) ([]byte, error) {
-	return func(dst []byte, v reflect.Value, depth int) ([]byte, error) {
+func encodeSlice(elem *plan) encodeFunc {
+	return func(e *encoder, v reflect.Value, depth int) error {
 		if v.IsNil() {
-			return append(dst, "null"...), nil
+			e.buf = append(e.buf, "null"...)
+			return nil
 		}
 		if depth == MaxDepth {
-			return dst, tooDeep(v)
+			return tooDeep(v)
 		}
-		dst = append(dst, '[')
-		var err error
+		e.buf = append(e.buf, '[')
 		for i := range v.Len() {
 			if i > 0 {
-				dst = append(dst, ',')
+				e.buf = append(e.buf, ',')
 			}
-			if dst, err = elem.encode(dst, v.Index(i), depth+1); err != nil {
-				return dst, err
+			if err := elem.encode(e, v.Index(i), depth+1); err != nil {
+				return err
 			}
 		}
-		return append(dst, ']'), nil
+		e.buf = append(e.buf, ']')
+		return nil
 	}
 }
 
-func encodeMap(elem *plan) func([]byte, reflect.Value, int) ([]byte, error) {
-	return func(dst []byte, v reflect.Value, depth int) ([]byte, error) {
+func encodeMap(elem *plan) encodeFunc {
+	return func(e *encoder, v reflect.Value, depth int) error {
 		if v.IsNil() {
-			return append(dst, "null"...), nil
+			e.buf = append(e.buf, "null"...)
+			return nil
 		}
 		if depth == MaxDepth {
-			return dst, tooDeep(v)
+			return tooDeep(v)
 		}
 		type entry struct {
 			key   string
@@ -230,18 +274,18 @@ func encodeMap(elem *plan) func([]byte, reflect.Value, int) ([]byte, error) {
 			entries = append(entries, entry{it.Key().String(), it.Value()})
 		}
 		slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.key, b.key) })
-		dst = append(dst, '{')
-		var err error
-		for i, e := range entries {
+		e.buf = append(e.buf, '{')
+		for i, m := range entries {
 			if i > 0 {
-				dst = append(dst, ',')
+				e.buf = append(e.buf, ',')
 			}
-			dst = append(AppendString(dst, e.key), ':')
-			if dst, err = elem.encode(dst, e.value, depth+1); err != nil {
-				return dst, err
+			e.buf = append(AppendString(e.buf, m.key), ':')
+			if err := elem.encode(e, m.value, depth+1); err != nil {
+				return err
 			}
 		}
-		return append(dst, '}'), nil
+		e.buf = append(e.buf, '}')
+		return nil
 	}
 }
 
@@ -253,11 +297,10 @@ type field struct {
 	plan                *plan
 }
 
-func encodeStruct(fields []field) func([]byte, reflect.Value, int) ([]byte, error) {
-	return func(dst []byte, v reflect.Value, depth int) ([]byte, error) {
-		dst = append(dst, '{')
+func encodeStruct(fields []field) encodeFunc {
+	return func(e *encoder, v reflect.Value, depth int) error {
+		e.buf = append(e.buf, '{')
 		first := true
-		var err error
 		for i := range fields {
 			f := &fields[i]
 			fv := v.Field(f.index)
@@ -265,15 +308,16 @@ func encodeStruct(fields []field) func([]byte, reflect.Value, int) ([]byte, erro
 				continue
 			}
 			if !first {
-				dst = append(dst, ',')
+				e.buf = append(e.buf, ',')
 			}
 			first = false
-			dst = append(dst, f.key...)
-			if dst, err = f.plan.encode(dst, fv, depth); err != nil {
-				return dst, err
+			e.buf = append(e.buf, f.key...)
+			if err := f.plan.encode(e, fv, depth); err != nil {
+				return err
 			}
 		}
-		return append(dst, '}'), nil
+		e.buf = append(e.buf, '}')
+		return nil
 	}
 }
 
@@ -336,11 +380,11 @@ func oddInName(r rune) bool {
 }
 
 // encodeFloat writes floats as encoding/json and ECMAScript do.
-func encodeFloat(bits int) func([]byte, reflect.Value, int) ([]byte, error) {
-	return func(dst []byte, v reflect.Value, _ int) ([]byte, error) {
+func encodeFloat(bits int) encodeFunc {
+	return func(e *encoder, v reflect.Value, _ int) error {
 		x := v.Float()
 		if math.IsInf(x, 0) || math.IsNaN(x) {
-			return dst, fmt.Errorf("rawjson: encoding %s: %v is no JSON number", v.Type(), x)
+			return fmt.Errorf("rawjson: encoding %s: %v is no JSON number", v.Type(), x)
 		}
 		format := byte('f')
 		if a := math.Abs(x); a != 0 {
@@ -348,11 +392,12 @@ func encodeFloat(bits int) func([]byte, reflect.Value, int) ([]byte, error) {
 				format = 'e'
 			}
 		}
-		dst = strconv.AppendFloat(dst, x, format, -1, bits)
+		dst := strconv.AppendFloat(e.buf, x, format, -1, bits)
 		if n := len(dst); format == 'e' && n >= 4 && dst[n-4] == 'e' && (dst[n-3] == '-' || dst[n-3] == '+') && dst[n-2] == '0' {
 			dst[n-2] = dst[n-1] // e-09 is e-9
 			dst = dst[:n-1]
 		}
-		return dst, nil
+		e.buf = dst
+		return nil
 	}
 }

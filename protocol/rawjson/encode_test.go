@@ -130,6 +130,32 @@ func TestMarshalKeepsRawBytes(t *testing.T) {
 	}
 }
 
+// Parts gives the bytes of Append; big raw members are not copied.
+func TestParts(t *testing.T) {
+	big := json.RawMessage(`"` + strings.Repeat("<x>", BigRaw) + `"`)
+	wrapped := json.RawMessage("[\n" + string(big) + "]")
+	type result struct {
+		A json.RawMessage   `json:"a"`
+		B []json.RawMessage `json:"b"`
+		C string            `json:"c"`
+	}
+	for _, v := range []any{nil, 1, big, result{A: big, B: []json.RawMessage{json.RawMessage("1"), big, wrapped}, C: "end"}, result{A: json.RawMessage("1")}} {
+		want, err := Append([]byte("head"), v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, err := Parts([]byte("head"), v)
+		if got := bytes.Join(parts, nil); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("Parts(%T) joined is %d bytes, %v, want %d", v, len(got), err, len(want))
+		}
+		for i, p := range parts {
+			if shared := len(p) == len(big) && &p[0] == &big[0]; len(p) == len(big) && !shared || shared && i == len(parts)-1 {
+				t.Errorf("part %d of %T: shared=%v", i, v, shared)
+			}
+		}
+	}
+}
+
 type failing struct{}
 
 func (failing) MarshalJSON() ([]byte, error) { return nil, errors.New("no") }

@@ -82,8 +82,9 @@ func Valid(data []byte) error {
 // visit for each of its members in order, duplicates included. key is without
 // quotes and escapes; value is the member's value as a sub-slice of data,
 // without white space around it. An error of visit ends the pass and is
-// returned as it is; otherwise the error is a *SyntaxError, and members before
-// the place to blame have been visited.
+// returned as it is; otherwise the error is a *SyntaxError, and the members that
+// are complete before the place to blame have been visited: what can be known of
+// a text that was cut off is known.
 func Object(data []byte, visit func(key, value []byte) error) error {
 	i := space(data, 0)
 	if i == len(data) {
@@ -122,20 +123,20 @@ func Object(data []byte, visit func(key, value []byte) error) error {
 		if end, f = value(data, start, 1); f != 0 {
 			return syntaxError(end, f)
 		}
-		if err := visit(key, data[start:end:end]); err != nil {
-			return err
-		}
 		if i = space(data, end); i == len(data) {
 			return syntaxError(i, faultEnd)
 		}
-		switch data[i] {
-		case ',':
-			i = space(data, i+1)
-		case '}':
-			return tail(data, i+1)
-		default:
+		if data[i] != ',' && data[i] != '}' {
 			return syntaxError(i, faultObjectNext)
 		}
+		// Only now it is certain that the value ends here.
+		if err := visit(key, data[start:end:end]); err != nil {
+			return err
+		}
+		if data[i] == '}' {
+			return tail(data, i+1)
+		}
+		i = space(data, i+1)
 	}
 }
 
@@ -159,20 +160,19 @@ func Array(data []byte, visit func(i int, value []byte) error) error {
 		if f != 0 {
 			return syntaxError(end, f)
 		}
-		if err := visit(n, data[start:end:end]); err != nil {
-			return err
-		}
 		if i = space(data, end); i == len(data) {
 			return syntaxError(i, faultEnd)
 		}
-		switch data[i] {
-		case ',':
-			i = space(data, i+1)
-		case ']':
-			return tail(data, i+1)
-		default:
+		if data[i] != ',' && data[i] != ']' {
 			return syntaxError(i, faultArrayNext)
 		}
+		if err := visit(n, data[start:end:end]); err != nil {
+			return err
+		}
+		if data[i] == ']' {
+			return tail(data, i+1)
+		}
+		i = space(data, i+1)
 	}
 }
 

@@ -93,6 +93,11 @@ func TestObject(t *testing.T) {
 	if err := Object(data, func(_, _ []byte) error { n++; return stop }); err != stop || n != 1 {
 		t.Errorf("the visitor's error came back as %v after %d visits", err, n)
 	}
+	var cut []string
+	err = Object([]byte(`{"id":12,"n":34`), func(k, v []byte) error { cut = append(cut, string(k)+"="+string(v)); return nil })
+	if want := []string{"id=12"}; err == nil || !slices.Equal(cut, want) {
+		t.Errorf("of a text cut off in a number came %q, %v, want %q", cut, err, want)
+	}
 	for _, s := range texts {
 		err := Object([]byte(s), func(_, _ []byte) error { return nil })
 		if want := valid([]byte(s)) && Kind([]byte(s)) == '{'; (err == nil) != want {
