@@ -28,7 +28,9 @@ type AuthStatus string
 const (
 	AuthUnknown     AuthStatus = "unknown"
 	AuthUnsupported AuthStatus = "unsupported"
+	AuthNotLoggedIn AuthStatus = "notLoggedIn"
 	AuthBearerToken AuthStatus = "bearerToken"
+	AuthOAuth       AuthStatus = "oAuth"
 )
 
 // Values lists the words of an AuthStatus.
@@ -210,7 +212,9 @@ type ResourceTemplatesListResultShapes struct{}
 func (ResourceTemplatesListResultShapes) TypeName() string { return "ResourceTemplatesListResult" }
 
 // Alternatives lists the shapes.
-func (ResourceTemplatesListResultShapes) Alternatives() []any { return []any{ListResourceTemplatesResult{}} }
+func (ResourceTemplatesListResultShapes) Alternatives() []any {
+	return []any{ListResourceTemplatesResult{}}
+}
 
 // ListResourceTemplatesResult is MCP's result of resources/templates/list.
 type ListResourceTemplatesResult struct {

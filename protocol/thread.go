@@ -37,10 +37,10 @@ type GranularPolicy struct {
 // means something to the sidecar: false declines every question of a server.
 type GranularRules struct {
 	MCPElicitations    bool `json:"mcp_elicitations"`
-	RequestPermissions bool `json:"request_permissions"`
+	RequestPermissions bool `json:"request_permissions,omitzero"`
 	Rules              bool `json:"rules"`
 	SandboxApproval    bool `json:"sandbox_approval"`
-	SkillApproval      bool `json:"skill_approval"`
+	SkillApproval      bool `json:"skill_approval,omitzero"`
 }
 
 // SandboxMode says how far the agent is trusted. The sidecar sandboxes
@@ -67,6 +67,13 @@ type SandboxPolicy struct {
 // SandboxPolicyType is the word for a SandboxMode in replies.
 type SandboxPolicyType string
 
+// The sandbox modes in replies.
+const (
+	SandboxPolicyReadOnly       SandboxPolicyType = "readOnly"
+	SandboxPolicyWorkspaceWrite SandboxPolicyType = "workspaceWrite"
+	SandboxPolicyFullAccess     SandboxPolicyType = "dangerFullAccess"
+)
+
 // Values lists the words of a SandboxPolicyType.
 func (SandboxPolicyType) Values() []string {
 	return []string{"readOnly", "workspaceWrite", "dangerFullAccess"}
@@ -76,11 +83,11 @@ func (SandboxPolicyType) Values() []string {
 func (m SandboxMode) Policy() SandboxPolicy {
 	switch m {
 	case SandboxReadOnly:
-		return SandboxPolicy{"readOnly"}
+		return SandboxPolicy{SandboxPolicyReadOnly}
 	case SandboxFullAccess:
-		return SandboxPolicy{"dangerFullAccess"}
+		return SandboxPolicy{SandboxPolicyFullAccess}
 	}
-	return SandboxPolicy{"workspaceWrite"}
+	return SandboxPolicy{SandboxPolicyWorkspaceWrite}
 }
 
 // ServerSelection narrows a thread to some of the configured servers. An
@@ -195,6 +202,9 @@ type ThreadTurn struct {
 // ThreadSource says who opened a thread.
 type ThreadSource string
 
+// SourceAppServer is every thread's: an editor opened it.
+const SourceAppServer ThreadSource = "appServer"
+
 // Values lists the words of a ThreadSource.
 func (ThreadSource) Values() []string { return []string{"appServer"} }
 
@@ -259,6 +269,9 @@ type ThreadStartResult struct {
 
 // ApprovalsReviewer says who answers approvals.
 type ApprovalsReviewer string
+
+// ReviewerUser is the person at the editor.
+const ReviewerUser ApprovalsReviewer = "user"
 
 // Values lists the words of an ApprovalsReviewer.
 func (ApprovalsReviewer) Values() []string { return []string{"user"} }

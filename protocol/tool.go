@@ -212,6 +212,9 @@ type CallToolResult struct {
 // ItemType is the type of an Item.
 type ItemType string
 
+// ItemMCPToolCall is a call of a tool of an MCP server.
+const ItemMCPToolCall ItemType = "mcpToolCall"
+
 // Values lists the words of an ItemType.
 func (ItemType) Values() []string { return []string{"mcpToolCall"} }
 
