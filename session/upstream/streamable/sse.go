@@ -3,6 +3,7 @@ package streamable
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"strconv"
 	"time"
@@ -41,8 +42,13 @@ type eventReader struct {
 	limit   int64
 	skipLF  bool  // the last line ended in CR; a LF that follows belongs to it
 	started bool  // the place where a BOM may stand is behind
+	skip    bool  // inside an event that was over the limit
+	midLine bool  // and inside one of its lines
 	err     error // what ended the stream, once it was returned after a partial event
 }
+
+// errOver ends a line early: the data of its event are over the limit.
+var errOver = errors.New("the event is too large")
 
 // newEventReader returns a reader of the events in r, each with at most limit
 // bytes of data.
@@ -51,10 +57,14 @@ func newEventReader(r io.Reader, limit int64) *eventReader {
 }
 
 // next returns the next event that has any field; at the end io.EOF or the
-// error of the stream.
+// error of the stream. An event whose data are over the limit is returned as
+// soon as that is known.
 func (e *eventReader) next() (event, error) {
 	if e.err != nil {
 		return event{}, e.err
+	}
+	if err := e.skipEvent(); err != nil {
+		return event{}, err
 	}
 	var ev event
 	data := accumulator{limit: e.limit}
@@ -63,6 +73,10 @@ func (e *eventReader) next() (event, error) {
 		var l line
 		l.data, l.moreData = &data, dataLines > 0
 		err := e.readLine(&l)
+		if err == errOver {
+			ev.tooLarge, e.skip = true, true
+			return ev, nil
+		}
 		if l.isData() {
 			dataLines, found = dataLines+1, true
 		} else if l.apply(&ev) {
@@ -84,6 +98,20 @@ func (e *eventReader) next() (event, error) {
 			return ev, nil
 		}
 	}
+}
+
+// skipEvent skips the rest of an event that was over the limit.
+func (e *eventReader) skipEvent() error {
+	for e.skip {
+		l := line{data: &accumulator{over: true}}
+		if err := e.readLine(&l); err != nil {
+			e.err = err
+			return err
+		}
+		e.skip = e.midLine || !l.empty
+		e.midLine = false
+	}
+	return nil
 }
 
 // A line is one line of a stream on its way into an event. Data goes straight
@@ -213,12 +241,20 @@ func (e *eventReader) readLine(l *line) error {
 			l.empty = false
 			l.add(part)
 		}
+		over := l.isDat && l.data.over && !e.skip
 		if end >= 0 {
 			e.skipLF = b[end] == '\r'
 			_, _ = e.r.Discard(end + 1)
+			if over {
+				return errOver
+			}
 			return nil
 		}
 		_, _ = e.r.Discard(len(b))
+		if over {
+			e.midLine = true
+			return errOver
+		}
 	}
 }
 

@@ -151,6 +151,9 @@ func (s *stream) event(ev event) error {
 
 // lose ends the stream with an answer that says why.
 func (s *stream) lose(err error) error {
+	closeBody(s.body)
+	s.body = nil
+	s.cancel()
 	_ = s.c.fail(err)
 	s.out = appendEvent(nil, renderError(s.c.id, rpcError{code: codeFailed, message: err.Error()}))
 	s.ended = true
