@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Effective is the merged configuration as a JSON object with the TOML keys,
@@ -142,17 +141,6 @@ func number(f float64) any {
 		return Mask
 	}
 	return f
-}
-
-// showPlain is for values that are no secrets: numbers, booleans, words.
-func showPlain(n *node) any {
-	switch v := n.value.(type) {
-	case string:
-		return maskWord(v)
-	case time.Time:
-		return v.Format(time.RFC3339)
-	}
-	return maskAll(n)
 }
 
 func showWord(words []string) func(*node) any {

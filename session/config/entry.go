@@ -494,6 +494,13 @@ func (e *entry) collectSecrets() []string {
 			}
 		}
 	}
+	for _, kv := range e.stdio.Env { // inherited proxies bring a password along
+		if _, v, _ := strings.Cut(kv, "="); strings.Contains(v, "://") && strings.Contains(v, "@") {
+			for _, s := range urlSecrets(v) {
+				add(s)
+			}
+		}
+	}
 	add(e.http.Bearer.Reveal())
 	add(e.http.OAuth.ClientSecret.Reveal())
 	for _, s := range urlSecrets(e.http.URL) {

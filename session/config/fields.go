@@ -55,7 +55,7 @@ func wordField[T ~string](name string, def T, words []string, set func(*Server, 
 }
 
 func boolField(name string, def any, set func(*Server, bool)) serverField {
-	return serverField{name: name, def: def, show: showPlain, read: func(e *entry, n *node) {
+	return serverField{name: name, def: def, show: maskAll, read: func(e *entry, n *node) {
 		if b, ok := e.boolean(n, []string{name}); ok {
 			set(e.s, b)
 		}
@@ -102,13 +102,13 @@ func serverFields() []serverField {
 
 		boolField("enabled", true, func(s *Server, b bool) { s.Enabled = b }),
 		boolField("required", false, func(s *Server, b bool) { s.Required = b }),
-		{name: "startup_timeout_sec", def: int64(defaultStartupTimeout / time.Second), show: showPlain, read: func(e *entry, n *node) {
+		{name: "startup_timeout_sec", def: int64(defaultStartupTimeout / time.Second), show: maskAll, read: func(e *entry, n *node) {
 			if d, ok := e.seconds(n, []string{"startup_timeout_sec"}, usualStartup); ok {
 				e.s.StartupTimeout = d
 			}
 		}},
-		{name: "startup_timeout_ms", show: showPlain, read: (*entry).readStartupMillis},
-		{name: "tool_timeout_sec", def: int64(defaultToolTimeout / time.Second), show: showPlain, read: func(e *entry, n *node) {
+		{name: "startup_timeout_ms", show: maskAll, read: (*entry).readStartupMillis},
+		{name: "tool_timeout_sec", def: int64(defaultToolTimeout / time.Second), show: maskAll, read: func(e *entry, n *node) {
 			if d, ok := e.seconds(n, []string{"tool_timeout_sec"}, usualCall); ok {
 				e.s.ToolTimeout = d
 			}
@@ -123,7 +123,7 @@ func serverFields() []serverField {
 		wordField("default_tools_approval_mode", ApprovalAuto, approvalWords, func(s *Server, w ApprovalMode) { s.DefaultApproval = w }),
 		{name: "tools", show: showTools, read: (*entry).readTools},
 		boolField("supports_parallel_tool_calls", false, func(s *Server, b bool) { s.SupportsParallel = b }),
-		{name: "tool_input_schema_max_bytes", def: int64(defaultSchemaMaxBytes), show: showPlain, read: func(e *entry, n *node) {
+		{name: "tool_input_schema_max_bytes", def: int64(defaultSchemaMaxBytes), show: maskAll, read: func(e *entry, n *node) {
 			if i, ok := e.integer(n, []string{"tool_input_schema_max_bytes"}, 1, math.MaxInt32); ok {
 				e.s.InputSchemaMaxBytes = i
 			}
@@ -531,16 +531,19 @@ func validHeaderValue(v string) bool {
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
-// urlSecrets lists the user, the password and the query values of a URL, as
-// written and decoded.
+// urlSecrets lists the password (or the user, where that stands alone) and the
+// query values of a URL, as written and decoded.
 func urlSecrets(s string) (out []string) {
 	u, err := url.Parse(s)
 	if err != nil {
 		return nil
 	}
 	if u.User != nil {
-		password, _ := u.User.Password()
-		out = append(out, u.User.Username(), password, u.User.String())
+		if password, ok := u.User.Password(); ok {
+			out = append(out, password, u.User.String())
+		} else {
+			out = append(out, u.User.Username(), u.User.String())
+		}
 	}
 	for _, values := range u.Query() {
 		for _, v := range values {

@@ -149,6 +149,9 @@ func nearest(unknown string, known []string) string {
 		return ""
 	}
 	plain := squash(unknown)
+	if withUnit := unknown + "_sec"; slices.Contains(known, withUnit) {
+		return withUnit // its sibling in milliseconds would be nearer
+	}
 	best, bestDistance := "", len(plain)/3+1
 	for _, k := range known {
 		sk := squash(k)

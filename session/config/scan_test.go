@@ -11,17 +11,17 @@ import (
 // Every key is found where it is written, in each of TOML's spellings.
 func TestPositions(t *testing.T) {
 	src := strings.Join([]string{
-		`# comment = "not a key"`,                                 // 1
-		`top = """`,                                               // 2
-		`fake = 1`,                                                // 3
-		`[fake]`,                                                  // 4
-		`""""`,                                                    // 5
-		`[mcp_servers.a]`,                                         // 6
-		`  command = "x" # command = "y"`,                         // 7
-		`"quoted key" = 'it''s'`,                                  // 8 (two strings: see below)
-		`env.FOO = "1"`,                                           // 9
-		`args = [ "a", # ]`,                                       // 10
-		`  'b' ]`,                                                 // 11
+		`# comment = "not a key"`,         // 1
+		`top = """`,                       // 2
+		`fake = 1`,                        // 3
+		`[fake]`,                          // 4
+		`""""`,                            // 5
+		`[mcp_servers.a]`,                 // 6
+		`  command = "x" # command = "y"`, // 7
+		`"quoted key" = 'it''s'`,          // 8 (two strings: see below)
+		`env.FOO = "1"`,                   // 9
+		`args = [ "a", # ]`,               // 10
+		`  'b' ]`,                         // 11
 		`tools = { "Ä.b" = { approval_mode = "auto" }, c.d = 1 }`, // 12
 		`[mcp_servers."b.c" . d]`,                                 // 13
 		`x = 1979-05-27 07:32:00`,                                 // 14

@@ -144,7 +144,7 @@ func lowerFirst(s string) string {
 // hintFor adds what people usually did when the decoder says this.
 func hintFor(msg string) string {
 	switch {
-	case strings.Contains(msg, "escape"):
+	case strings.Contains(msg, "escape"), strings.Contains(msg, "hexadecimal digits after"):
 		return `in "…" a backslash starts an escape; write a Windows path in '…' or with /`
 	case strings.Contains(msg, "already been defined"), strings.Contains(msg, "already created"):
 		return "keep one of the two; a table may be written only once"

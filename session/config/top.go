@@ -40,16 +40,16 @@ var topFields = []topField{
 		read: func(c *Config, n *node) { c.ApprovalPolicy = policyJSON(n) },
 	},
 	{
-		name: "direct_tools_token_budget", def: int64(defaultTokensBudget), check: checkInt(0, math.MaxInt32), show: showPlain,
+		name: "direct_tools_token_budget", def: int64(defaultTokensBudget), check: checkInt(0, math.MaxInt32), show: maskAll,
 		read: func(c *Config, n *node) { c.DirectToolsTokenBudget, _ = asInt(n, 0, math.MaxInt32) },
 	},
 	{
-		name: "idle_timeout_sec", def: int64(defaultIdleSec), show: showPlain,
+		name: "idle_timeout_sec", def: int64(defaultIdleSec), show: maskAll,
 		check: func(n *node) string { _, wrong := asSeconds(n); return wrong },
 		read:  func(c *Config, n *node) { c.IdleTimeout, _ = asSeconds(n) },
 	},
 	{
-		name: "mcp_oauth_callback_port", check: checkInt(0, math.MaxUint16), show: showPlain,
+		name: "mcp_oauth_callback_port", check: checkInt(0, math.MaxUint16), show: maskAll,
 		read: func(c *Config, n *node) { c.OAuthCallbackPort, _ = asInt(n, 0, math.MaxUint16) },
 	},
 	{
@@ -58,7 +58,7 @@ var topFields = []topField{
 		read:  func(c *Config, n *node) { c.OAuthCallbackURL, _ = asString(n) },
 	},
 	{
-		name: "mcp_oauth_credentials_store", def: string(StoreAuto), show: showPlain,
+		name: "mcp_oauth_credentials_store", def: string(StoreAuto), show: showWord(storeWords),
 		check: func(n *node) string { _, wrong := asWord(n, storeWords); return wrong },
 		read: func(c *Config, n *node) {
 			s, _ := asWord(n, storeWords)
@@ -66,12 +66,12 @@ var topFields = []topField{
 		},
 	},
 	{
-		name: "mcp_optional_startup_grace_ms", def: int64(defaultGraceMs), show: showPlain,
+		name: "mcp_optional_startup_grace_ms", def: int64(defaultGraceMs), show: maskAll,
 		check: func(n *node) string { _, wrong := asMillis(n); return wrong },
 		read:  func(c *Config, n *node) { c.OptionalStartupGrace, _ = asMillis(n) },
 	},
 	{
-		name: "tool_name_prefix", def: true, show: showPlain,
+		name: "tool_name_prefix", def: true, show: maskAll,
 		check: func(n *node) string { _, wrong := asBool(n); return wrong },
 		read:  func(c *Config, n *node) { c.ToolNamePrefix, _ = asBool(n) },
 	},

@@ -101,7 +101,13 @@ func hintTop(key string) string {
 	if slices.Contains(serverNames(), key) {
 		return "it belongs into a [mcp_servers.<name>] table"
 	}
-	return suggest(key, topNames())
+	if near := nearest(key, topNames()); near != "" {
+		return "did you mean " + near + "?"
+	}
+	if near := nearest(key, serverNames()); near != "" {
+		return "did you mean " + near + ", in a [mcp_servers.<name>] table?"
+	}
+	return ""
 }
 
 func hintServer(key string) string {
@@ -125,11 +131,11 @@ func suggest(key string, known []string) string {
 // hintNested explains an unknown key in a table below a server. TOML's usual
 // trap comes first: a key written after a [sub.table] belongs to that table.
 func hintNested(key string, known []string, server string) string {
-	if near := nearest(key, known); near != "" {
-		return "did you mean " + near + "?"
-	}
 	if slices.Contains(serverNames(), key) {
 		return "it belongs to the server itself: write it above this table, under " + header(server)
+	}
+	if near := nearest(key, known); near != "" {
+		return "did you mean " + near + "?"
 	}
 	if hint, ok := foreignServer[key]; ok {
 		return hint
