@@ -3,6 +3,7 @@ package streamable
 import (
 	"net/http"
 	"strings"
+	"unicode/utf8"
 )
 
 // challengeHeader is the header of a 401 that says how to log in.
@@ -62,6 +63,7 @@ func parseChallenges(s string) []string {
 		}
 		var value string
 		value, s = challengeValue(strings.TrimLeft(s[1:], " \t"))
+		value = strings.TrimSpace(strings.Map(quotable, value))
 		if value == "" || len(out) == 0 {
 			continue
 		}
@@ -103,9 +105,9 @@ func isToken68(s string) bool {
 func challengeValue(s string) (value, rest string) {
 	if !strings.HasPrefix(s, `"`) {
 		if end := strings.IndexAny(s, ", \t"); end >= 0 {
-			return strings.Trim(s[:end], `"\`), s[end:]
+			return s[:end], s[end:]
 		}
-		return strings.Trim(s, `"\`), ""
+		return s, ""
 	}
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
@@ -113,7 +115,7 @@ func challengeValue(s string) (value, rest string) {
 		case '"':
 			return b.String(), s[i+1:]
 		case '\\':
-			if i++; i < len(s) && s[i] != '"' && s[i] != '\\' {
+			if i++; i < len(s) {
 				b.WriteByte(s[i])
 			}
 		default:
@@ -121,4 +123,12 @@ func challengeValue(s string) (value, rest string) {
 		}
 	}
 	return b.String(), ""
+}
+
+// quotable drops what can't stand between quotes without an escape.
+func quotable(r rune) rune {
+	if r < 0x20 || r == '"' || r == '\\' || r == 0x7f || r == utf8.RuneError {
+		return -1
+	}
+	return r
 }

@@ -15,7 +15,7 @@ const (
 	maxFieldValue = 4 << 10
 	// maxRetryHint bounds the wait that a server may ask for with retry.
 	maxRetryHint = 5 * time.Minute
-	sseBuffer    = 32 << 10
+	sseBuffer    = 8 << 10
 )
 
 // An event is one server-sent event.
