@@ -25,8 +25,8 @@ type Comments struct {
 
 type constant struct {
 	name, value string
-	doc         string // its own comment; a block's describes the type
-	grouped     bool   // the block has a comment
+	doc         string // its own comment; that of a block describes the type
+	grouped     bool   // stands in a block that has a comment
 }
 
 // ReadComments parses the Go files at the top of fsys, which holds the source
@@ -116,6 +116,11 @@ func (c *Comments) valueSpec(s *ast.ValueSpec, d *ast.GenDecl) {
 	if !ok {
 		return
 	}
+	block := d.Lparen.IsValid()
+	doc := text(s.Doc, s.Comment)
+	if doc == "" && !block {
+		doc = text(d.Doc)
+	}
 	for i, n := range s.Names {
 		if i >= len(s.Values) {
 			return
@@ -128,7 +133,7 @@ func (c *Comments) valueSpec(s *ast.ValueSpec, d *ast.GenDecl) {
 		if err != nil {
 			continue // the parser took it, so it can be unquoted
 		}
-		c.constants[id.Name] = append(c.constants[id.Name], constant{n.Name, value, text(s.Doc, s.Comment), text(d.Doc) != ""})
+		c.constants[id.Name] = append(c.constants[id.Name], constant{n.Name, value, doc, block && text(d.Doc) != ""})
 	}
 }
 

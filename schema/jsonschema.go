@@ -102,11 +102,11 @@ func typeSchema(t *Type) object {
 			s.set("x-enumDescriptions", meanings)
 		}
 	case Union:
-		var any []any
+		var shapes []any
 		for _, a := range t.Shapes {
-			any = append(any, shapeSchema(a, false))
+			shapes = append(shapes, shapeSchema(a, false))
 		}
-		s.set("anyOf", any)
+		s.set("anyOf", shapes)
 	case Object:
 		s.set("type", "object")
 		properties, required := object{}, []string(nil)
@@ -246,13 +246,13 @@ func (m *Model) codes() []protocol.Code {
 }
 
 func lineSchema(m *Model, side protocol.Side, description string) object {
-	var any []any
+	var lines []any
 	for _, notifications := range []bool{false, true} {
 		for _, x := range m.messages(side, notifications) {
-			any = append(any, ref(x.envelope()))
+			lines = append(lines, ref(x.envelope()))
 		}
 	}
-	return object{{"description", description}, {"anyOf", append(any, ref("Response"), ref("ErrorResponse"))}}
+	return object{{"description", description}, {"anyOf", append(lines, ref("Response"), ref("ErrorResponse"))}}
 }
 
 // object is a JSON object that keeps its order.

@@ -56,7 +56,7 @@ func (s sampler) value(t reflect.Type, path, member string) (reflect.Value, erro
 		if i == 0 && plausible(v, path, member, typeName(t)) {
 			return v, nil
 		}
-		a, err := s.value(reflect.TypeOf(alternatives[i]), path, typeName(t))
+		a, err := s.value(reflect.TypeOf(alternatives[i]), path+" shape", typeName(t)+" shape")
 		if err != nil {
 			return v, err
 		}

@@ -19,13 +19,13 @@ func TypeScript(m *Model) []byte {
 	w.line("// The protocol between an editor and mcp-sidecar, version %s: one JSON-RPC 2.0 message a line.", m.Version)
 	w.line("// Ignore members that you don't know, and expect new words in the unions of strings: both come with")
 	w.line("// a minor version.")
-	w.map_("Requests that the editor sends, by method.", "EditorRequests", m.messages(protocol.FromEditor, false))
-	w.map_("Requests that the sidecar sends and the editor answers, by method.", "SidecarRequests", m.messages(protocol.FromSidecar, false))
+	w.methodMap("Requests that the editor sends, by method.", "EditorRequests", m.messages(protocol.FromEditor, false))
+	w.methodMap("Requests that the sidecar sends and the editor answers, by method.", "SidecarRequests", m.messages(protocol.FromSidecar, false))
 	w.line("")
 	w.comment("", "All requests, by method.")
 	w.line("export interface Methods extends EditorRequests, SidecarRequests {}")
-	w.map_("Notifications that the editor sends: the params by method.", "EditorNotifications", m.messages(protocol.FromEditor, true))
-	w.map_("Notifications that the sidecar sends: the params by method.", "SidecarNotifications", m.messages(protocol.FromSidecar, true))
+	w.methodMap("Notifications that the editor sends: the params by method.", "EditorNotifications", m.messages(protocol.FromEditor, true))
+	w.methodMap("Notifications that the sidecar sends: the params by method.", "SidecarNotifications", m.messages(protocol.FromSidecar, true))
 	w.text(envelopes)
 	w.errors(m)
 	for _, t := range m.Types {
@@ -101,7 +101,7 @@ func (w *writer) comment(indent, doc string) {
 	w.line("%s */", indent)
 }
 
-func (w *writer) map_(doc, name string, list []*Method) {
+func (w *writer) methodMap(doc, name string, list []*Method) {
 	w.line("")
 	w.comment("", doc)
 	w.line("export interface %s {", name)

@@ -397,10 +397,10 @@ export interface GranularPolicy {
  */
 export interface GranularRules {
   mcp_elicitations: boolean;
-  request_permissions: boolean;
+  request_permissions?: boolean;
   rules: boolean;
   sandbox_approval: boolean;
-  skill_approval: boolean;
+  skill_approval?: boolean;
 }
 
 /**
@@ -512,7 +512,9 @@ export type ThreadStatusType = "idle" | "active";
 export type ThreadActiveFlag = "waitingOnApproval" | "waitingOnUserInput";
 
 /** ThreadSource says who opened a thread. */
-export type ThreadSource = "appServer";
+export type ThreadSource =
+  /** `appServer` is every thread's: an editor opened it. */
+  | "appServer";
 
 /** ThreadTurn is Codex's; the sidecar keeps no turns, so lists of them are empty. */
 export interface ThreadTurn {
@@ -520,7 +522,9 @@ export interface ThreadTurn {
 }
 
 /** ApprovalsReviewer says who answers approvals. */
-export type ApprovalsReviewer = "user";
+export type ApprovalsReviewer =
+  /** `user` is the person at the editor. */
+  | "user";
 
 /** SandboxPolicy is a SandboxMode in the shape of Codex's replies. */
 export interface SandboxPolicy {
@@ -1206,7 +1210,7 @@ export interface ConfigReadResult {
 /** ConfigOrigin says where a key of the configuration was set. */
 export interface ConfigOrigin {
   name: ConfigLayerSource;
-  /** `version` is a hash of the layer's text. */
+  /** `version` is a hash that changes when the configuration does. */
   version: string;
   layer: ConfigLayerName;
   /** `line` and `column` are 1-based; absent when unknown. */
@@ -1375,7 +1379,9 @@ export interface Item {
 }
 
 /** ItemType is the type of an Item. */
-export type ItemType = "mcpToolCall";
+export type ItemType =
+  /** `mcpToolCall` is a call of a tool of an MCP server. */
+  | "mcpToolCall";
 
 /** ItemStatus is the state of an Item. */
 export type ItemStatus = "inProgress" | "completed" | "failed";
