@@ -1,0 +1,274 @@
+package rpc
+
+import (
+	"context"
+	"strings"
+
+	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+const (
+	// retryAfterMs is what an editor is told that has too much in flight.
+	retryAfterMs = 500
+	// maxTypos is how many letters apart a method may be that is suggested.
+	maxTypos = 3
+)
+
+// rows are the methods that an editor may use, by name.
+var rows = func() map[string]*protocol.Method {
+	m := map[string]*protocol.Method{}
+	for i := range protocol.Methods {
+		if row := &protocol.Methods[i]; row.From == protocol.FromEditor {
+			m[row.Name] = row
+		}
+	}
+	return m
+}()
+
+// phase is how far the conversation is. Only the reader uses it.
+type phase int
+
+const (
+	fresh phase = iota // initialize has not succeeded
+	serving
+	shutdown // shutdown has succeeded
+)
+
+// Handle implements jsonrpc2.Handler, on the reader. It never waits for the
+// editor.
+func (c *connection) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {
+	m := c.stream.current
+	c.stream.current = message{}
+	if m.kind == notification {
+		c.notified(m)
+		return
+	}
+	if err := c.request(m); err != nil {
+		c.refuse(m.id, err)
+	}
+}
+
+// notified deals with a notification. Unknown ones are ignored, and so are
+// those that came too early.
+func (c *connection) notified(m message) {
+	switch m.method {
+	case protocol.MethodExit:
+		c.exited.Store(true)
+		c.stream.stopped.Store(true)
+	case protocol.MethodCancelRequest:
+		var id []byte
+		if rawjson.Kind(m.params) != '{' {
+			return
+		}
+		_ = rawjson.Object(m.params, func(key, value []byte) error {
+			if string(key) == "id" {
+				id = value
+			}
+			return nil
+		})
+		if id != nil {
+			if key, ok := idKey(id); ok {
+				c.inflight.cancel(key)
+			}
+		}
+	case protocol.MethodInitialized:
+	default:
+		c.log.Debug().Str("method", clean(m.method, maxQuoted)).Msg("an unknown notification was ignored")
+	}
+}
+
+// request admits a request and runs it or starts it. The error is the reply.
+func (c *connection) request(m message) *protocol.Error {
+	row := rows[m.method]
+	duplicate, closing, running := c.inflight.state(m.key)
+	switch {
+	case duplicate:
+		return protocol.Errorf(protocol.KindDuplicateID, "a request with this id is in flight")
+	case closing || c.phase == shutdown:
+		return protocol.Errorf(protocol.KindShuttingDown, "the sidecar is ending and takes no new requests")
+	case c.phase == fresh && m.method != protocol.MethodInitialize:
+		return protocol.Errorf(protocol.KindNotInitialized, "not initialized: initialize must come first")
+	case c.phase != fresh && m.method == protocol.MethodInitialize:
+		return protocol.Errorf(protocol.KindAlreadyInitialized, "already initialized")
+	case row == nil || !row.Served():
+		return unknownMethod(m.method, row)
+	case row.Order == protocol.Concurrent && running >= c.options.MaxInFlight:
+		c.counters.Refused.Add(1)
+		err := protocol.Errorf(protocol.KindOverloaded, "%d requests are in flight", running)
+		err.Data.RetryAfterMs = retryAfterMs
+		return err
+	}
+	params := row.NewParams()
+	if err := decodeParams(m.params, params); err != nil {
+		return err
+	}
+	if row.Order == protocol.InOrder {
+		if !c.inflight.add(m.key, nil) {
+			return protocol.Errorf(protocol.KindShuttingDown, "the sidecar is ending and takes no new requests")
+		}
+		c.inOrder(m, row, params)
+		return nil
+	}
+	// A cancel may be the next line: it must find the request.
+	ctx, cancel := context.WithCancelCause(c.ctx)
+	if !c.inflight.add(m.key, cancel) {
+		cancel(errEnding)
+		return protocol.Errorf(protocol.KindShuttingDown, "the sidecar is ending and takes no new requests")
+	}
+	go func() {
+		defer cancel(nil)
+		reply, _ := c.run(ctx, m, row, params)
+		c.reply(m, reply)
+	}()
+	return nil
+}
+
+// inOrder runs a request on the reader. initialize and shutdown move the
+// phase.
+func (c *connection) inOrder(m message, row *protocol.Method, params any) {
+	if p, ok := params.(*protocol.InitializeParams); ok {
+		c.editor.unwant(p.Capabilities)
+	}
+	reply, ok := c.run(c.ctx, m, row, params)
+	c.reply(m, reply)
+	switch {
+	case !ok:
+	case m.method == protocol.MethodInitialize:
+		c.phase = serving
+		c.queue.release()
+	case m.method == protocol.MethodShutdown:
+		c.phase = shutdown
+		c.orderly.Store(true)
+	}
+}
+
+// unwant takes the list of notifications that the editor does not want.
+func (e *editor) unwant(c *protocol.ClientCapabilities) {
+	names := map[string]bool{}
+	if c != nil {
+		for _, n := range c.OptOutNotificationMethods {
+			names[n] = true
+		}
+	}
+	e.unwanted.Store(&names)
+}
+
+// run carries out a request and returns its reply, whatever happens, and
+// whether it is a result.
+func (c *connection) run(ctx context.Context, m message, row *protocol.Method, params any) (reply [][]byte, ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			reply, ok = errorReply(m.id, panicError(ctx, row.Name, p)), false
+		}
+	}()
+	result, err := row.Invoke(ctx, c.sidecar, params)
+	if err == nil {
+		var parts [][]byte
+		if parts, err = rawjson.Parts(append(replyHead(m.id), `,"result":`...), result); err == nil {
+			return closeLine(parts), true
+		}
+	}
+	return errorReply(m.id, wireError(ctx, row.Name, err)), false
+}
+
+// reply queues the reply to a request that was admitted.
+func (c *connection) reply(m message, parts [][]byte) {
+	c.inflight.free(m.key)
+	c.queue.reply(parts)
+	c.inflight.finish()
+}
+
+// refuse answers what was not admitted. id is nil if it can't be sent back.
+func (c *connection) refuse(id []byte, err *protocol.Error) {
+	c.queue.reply(errorReply(id, err))
+}
+
+func replyHead(id []byte) []byte {
+	b := make([]byte, 0, 64+len(id))
+	b = append(b, `{"jsonrpc":"2.0","id":`...)
+	if id == nil {
+		return append(b, "null"...)
+	}
+	return append(b, id...)
+}
+
+func errorReply(id []byte, err *protocol.Error) [][]byte {
+	wire := struct {
+		Code    protocol.Code      `json:"code"`
+		Message string             `json:"message"`
+		Data    protocol.ErrorData `json:"data"`
+	}{err.Code(), err.Message, err.Data}
+	parts, perr := rawjson.Parts(append(replyHead(id), `,"error":`...), &wire)
+	if perr != nil {
+		panic("rpc: an error has no JSON: " + perr.Error()) // its types can't fail
+	}
+	return closeLine(parts)
+}
+
+// decodeParams reads params, which are {} when left out, into the row's type.
+func decodeParams(raw []byte, params any) *protocol.Error {
+	if raw == nil {
+		raw = []byte("{}")
+	}
+	err := decode(raw, params, true)
+	if err == nil {
+		return nil
+	}
+	if e, ok := err.(*mismatch); ok {
+		return e.asError()
+	}
+	return protocol.Errorf(protocol.KindInvalidParams, "params: %v", err)
+}
+
+// unknownMethod refuses a method, with the nearest one as a hint. row is that
+// of a notification, or nil.
+func unknownMethod(method string, row *protocol.Method) *protocol.Error {
+	name := clean(method, maxQuoted)
+	if row != nil {
+		return protocol.Errorf(protocol.KindMethodNotFound, "%s is a notification", name).WithHint("send it without an id")
+	}
+	err := protocol.Errorf(protocol.KindMethodNotFound, "no method %q", name)
+	if near := nearest(method); near != "" {
+		err.WithHint("did you mean %s?", near)
+	}
+	return err
+}
+
+func nearest(method string) string {
+	best, least := "", maxTypos+1
+	if len(method) > maxQuoted {
+		return ""
+	}
+	for i := range protocol.Methods {
+		row := &protocol.Methods[i]
+		if row.From != protocol.FromEditor || !row.Served() {
+			continue
+		}
+		if d := distance(strings.ToLower(method), strings.ToLower(row.Name)); d < least && d < len(row.Name)/2 {
+			best, least = row.Name, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, delete or replace (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := diagonal
+			if a[i] != b[j] {
+				d = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], d
+		}
+	}
+	return row[len(b)]
+}
