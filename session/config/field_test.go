@@ -218,7 +218,7 @@ func TestO030UnrelatedChange(t *testing.T) {
 func TestO032UnknownKeyIsAWarning(t *testing.T) {
 	cfg := mustLoad(t, base(), "[mcp_servers.a]\ncommand='x'\ncwd='sub'\nnote='hi'\n")
 	s := server(t, cfg, "a")
-	if !s.Startable() || s.Stdio.Cwd != "/work/dir/sub" || len(cfg.Problems) != 1 || cfg.Problems[0].Error() != "/home/u/config.toml:4:1: mcp_servers.a.note: unknown key" {
+	if !s.Startable() || s.Stdio.Cwd != "/thread/sub" || len(cfg.Problems) != 1 || cfg.Problems[0].Error() != "/home/u/config.toml:4:1: mcp_servers.a.note: unknown key" {
 		t.Errorf("%v %q\n%s", s.Startable(), s.Stdio.Cwd, lines(cfg.Problems))
 	}
 }
@@ -226,7 +226,7 @@ func TestO032UnknownKeyIsAWarning(t *testing.T) {
 // A default written out is the default.
 func TestO033DefaultsWrittenOut(t *testing.T) {
 	one := sound(t, "[mcp_servers.s]\ncommand='x'\n")
-	two := sound(t, "[mcp_servers.s]\ncommand='x'\nargs=[]\nenv={}\nenv_vars=[]\nstartup_timeout_sec=30\ntool_timeout_sec=300.0\nenabled=true\nisolation='shared'\nenv_inherit='core'\ncwd='/work/dir'\nrestart='on-failure'\n")
+	two := sound(t, "[mcp_servers.s]\ncommand='x'\nargs=[]\nenv={}\nenv_vars=[]\nstartup_timeout_sec=30\ntool_timeout_sec=300.0\nenabled=true\nisolation='shared'\nenv_inherit='core'\ncwd='/thread'\nrestart='on-failure'\n")
 	if one.Identity() != two.Identity() {
 		t.Error("identities differ")
 	}

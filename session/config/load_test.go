@@ -19,7 +19,7 @@ func base() Sources {
 		GOOS:            "linux",
 		UserFile:        "/home/u/config.toml",
 		Env:             map[string]string{"HOME": "/home/u", "PATH": "/usr/bin:/bin", "KEY": "k-value-1", "EMPTY": "", "SECRET_X": "1"},
-		Cwd:             "/work/dir",
+		Cwd:             "/thread",
 		WorkspaceFolder: "/ws",
 		UserHome:        "/home/u",
 	}
@@ -88,7 +88,7 @@ func TestDefaults(t *testing.T) {
 		!s.ToolNamePrefix || s.ProtocolVersion != "" || s.OmitToolsFrom != nil {
 		t.Errorf("server defaults are wrong: %#v", *s)
 	}
-	if s.Transport != TransportStdio || s.HTTP != nil || s.Stdio.Cwd != "/work/dir" || len(s.Stdio.Args) != 0 {
+	if s.Transport != TransportStdio || s.HTTP != nil || s.Stdio.Cwd != "/thread" || len(s.Stdio.Args) != 0 {
 		t.Errorf("stdio is %v in %q", s.Stdio, s.Stdio.Cwd)
 	}
 }
@@ -164,7 +164,7 @@ oauth = { client_id = "cid", client_secret_env_var = "KEY", callback_port = 9, c
 		a.ProtocolVersion != "2025-06-18" || a.EnvInherit != InheritNone || a.Exposure != ExposureHidden || a.Restart != RestartNever || !a.ToolNamePrefix {
 		t.Errorf("a is %#v", *a)
 	}
-	if a.Stdio.Command != "run" || !slices.Equal(a.Stdio.Args, []string{"-v", "3", "true"}) || a.Stdio.Cwd != "/work/dir/other" ||
+	if a.Stdio.Command != "run" || !slices.Equal(a.Stdio.Args, []string{"-v", "3", "true"}) || a.Stdio.Cwd != "/thread/other" ||
 		!slices.Equal(a.Stdio.Env, []string{"A=x", "DEBUG=true", "KEY=k-value-1", "PORT=8080", "SECRET_X=1"}) {
 		t.Errorf("a.Stdio: %v, cwd %q, env %q", a.Stdio, a.Stdio.Cwd, a.Stdio.Env)
 	}
@@ -808,6 +808,28 @@ func TestEnviron(t *testing.T) {
 	got := Environ([]string{"A=1", "B=x=y", "=C:=C:\\x", "bare", "A=2", "E="})
 	if len(got) != 3 || got["A"] != "2" || got["B"] != "x=y" || got["E"] != "" {
 		t.Errorf("%q", got)
+	}
+}
+
+// Names of variables are not taken for tokens, nor tokens for names.
+func TestLooksLikeToken(t *testing.T) {
+	for _, name := range []string{"PATH", "ASIA_REGION_1", "hf_token", "npm_config_cafile", "secret_name_of_the_thing", "MY_VERY_LONG_VARIABLE_NAME_2", "ProgramFiles(x86)", "@scope/server-docs", "docs"} {
+		if looksLikeToken(name) {
+			t.Errorf("%s is taken for a token", name)
+		}
+	}
+	for _, token := range []string{"ghp_abcd1234", "sk-abc123", "AKIAIOSFODNN7EXAMPLE", "hf_abcdefghijklmnopqrst", "eyJhbGciOi", "a8Fk29dkLs02kdPq83nvLq0x", "0123456789abcdef0123456789abcdef"} {
+		if !looksLikeToken(token) {
+			t.Errorf("%s is not taken for a token", token)
+		}
+	}
+}
+
+// env_vars may be an array of tables, in brackets or under a header.
+func TestEnvVarTables(t *testing.T) {
+	s := sound(t, "[mcp_servers.s]\ncommand='x'\nenv_inherit='none'\n[[mcp_servers.s.env_vars]]\nname='KEY'\n[[mcp_servers.s.env_vars]]\nname='SECRET_X'\nsource='local'\n")
+	if !slices.Equal(s.Stdio.Env, []string{"KEY=k-value-1", "SECRET_X=1"}) {
+		t.Errorf("%q", s.Stdio.Env)
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -34,24 +35,35 @@ func secretName(name string) bool {
 	return false
 }
 
-// tokenPrefixes open the tokens of well-known services and JSON web tokens.
+// tokenPrefixes open the tokens of well-known services and JSON web tokens;
+// nothing else begins like this.
 var tokenPrefixes = []string{
-	"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "sk_", "pk_live", "rk_live", "xoxb-", "xoxp-", "xoxa-", "xapp-",
-	"eyJ", "AKIA", "ASIA", "AIza", "ya29.", "npm_", "pypi-", "hf_", "dop_v1_", "lin_api_", "ntn_", "figd_", "secret_", "Bearer ", "Basic ",
+	"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "sk_live_", "sk_test_", "rk_live_", "xoxb-", "xoxp-", "xoxa-", "xapp-",
+	"eyJ", "AIza", "ya29.", "pypi-", "dop_v1_", "lin_api_", "figd_", "Bearer ", "Basic ",
 }
 
-// minToken is the length from which a random-looking word counts as a token.
-const minToken = 24
+// vaguePrefixes open tokens too, but also names such as npm_config_cafile or
+// ASIA_REGION, so the rest has to look the part.
+var vaguePrefixes = []string{"npm_", "hf_", "secret_", "ntn_", "AKIA", "ASIA"}
+
+// minToken is the length from which a random-looking word counts as a token,
+// minVague the same behind a vague prefix.
+const (
+	minToken = 24
+	minVague = 16
+)
 
 // looksLikeToken reports whether a word is itself a secret rather than the
 // name of one: it opens like a known kind of token, or it is long and mixes
 // letters and digits the way only random text does.
 func looksLikeToken(word string) bool {
 	for _, p := range tokenPrefixes {
-		if strings.HasPrefix(word, p) && len(word) >= len(p)+4 && word != "npm_config_cafile" {
-			if p == "npm_" && len(word) < 36 { // npm's tokens are; its variables are not
-				continue
-			}
+		if rest, ok := strings.CutPrefix(word, p); ok && len(rest) >= 4 {
+			return true
+		}
+	}
+	for _, p := range vaguePrefixes {
+		if rest, ok := strings.CutPrefix(word, p); ok && len(rest) >= minVague && !strings.ContainsAny(rest, "_-") {
 			return true
 		}
 	}
@@ -120,34 +132,23 @@ func maskWord(s string) string {
 			return name + "=" + Mask
 		}
 	}
-	if name, value, ok := strings.Cut(s, ":"); ok && secretName(name) && strings.TrimSpace(value) != "" && !onlyReference(strings.TrimSpace(value)) {
+	if name, value, ok := strings.Cut(s, ": "); ok && secretName(name) && strings.TrimSpace(value) != "" && !onlyReference(strings.TrimSpace(value)) {
 		return name + ": " + Mask
 	}
+	if hasSecretText(s) {
+		return Mask
+	}
 	if words := strings.Fields(s); len(words) > 1 {
-		changed := false
-		for i, w := range maskArgs(words) {
-			changed = changed || w != words[i]
-			words[i] = w
-		}
-		if changed || hasSecretText(s) {
-			if changed {
-				return strings.Join(words, " ")
-			}
-			return Mask
+		if masked := maskArgs(words); !slices.Equal(masked, words) {
+			return strings.Join(masked, " ")
 		}
 	}
 	return s
 }
 
-// hasSecretText finds "name":"value" and the like inside longer text.
+// hasSecretText finds "name":"value" and the like inside structured text.
 func hasSecretText(s string) bool {
-	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(` "'{},`, r) }) {
-		if looksLikeToken(w) {
-			return true
-		}
-	}
-	low := strings.ToLower(s)
-	return strings.ContainsAny(s, `{"'`) && secretName(low)
+	return strings.ContainsAny(s, `{"'`) && !onlyReference(s) && secretName(withoutReferences(s))
 }
 
 // maskURL masks the user, the query values and the fragment of a URL, and

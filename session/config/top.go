@@ -29,6 +29,9 @@ const (
 	defaultPolicy       = "on-request"
 )
 
+// usualIdle is the longest idle time that was probably meant in seconds.
+const usualIdle = 7 * 24 * time.Hour
+
 var (
 	storeWords  = []string{string(StoreAuto), string(StoreKeyring), string(StoreFile)}
 	policyWords = []string{"untrusted", "on-failure", defaultPolicy, "never"}
@@ -148,7 +151,7 @@ func (l *loader) readTop(c *Config) {
 	if g := granular(c.root.table["approval_policy"]); g != nil && g.table["mcp_elicitations"] == nil {
 		l.warn(g.at, []string{"approval_policy", "granular"}, "mcp_elicitations is missing; true is assumed, so that a person is asked", "")
 	}
-	if warnIdle := c.IdleTimeout; warnIdle > 7*24*time.Hour {
+	if c.IdleTimeout > usualIdle {
 		l.warn(c.root.table["idle_timeout_sec"].at, []string{"idle_timeout_sec"}, "is more than a week", "the unit is seconds")
 	}
 }
