@@ -1,0 +1,255 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-sidecar/mcp-sidecar/binding"
+	"github.com/mcp-sidecar/mcp-sidecar/elicit"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/session/config"
+)
+
+// An Owner hears what happens to a client, and answers for the person behind
+// it. Its methods are called without locks held; none of the first three may
+// wait.
+type Owner interface {
+	// ServerChanged tells a new state before anyone else can see it. after, if
+	// not nil, is called once others can.
+	ServerChanged(Status) (after func())
+	// ToolsChanged tells that a connected server's catalogue was replaced.
+	ToolsChanged(protocol.ServerName)
+	// Warn tells something a person should know.
+	Warn(server protocol.ServerName, kind protocol.Kind, message string)
+	// Question answers a question of the server. ctx ends when the question
+	// becomes pointless; its cause says why.
+	Question(context.Context, elicit.Question) (elicit.Answer, error)
+}
+
+// Status is a client's state at one moment. It is immutable.
+type Status struct {
+	Name    protocol.ServerName
+	State   protocol.ServerState
+	Failure *protocol.ServerFailure // for states failed and authenticationRequired
+	// WasReady: the server had been connected before it failed.
+	WasReady bool
+
+	// What a connected server said of itself; kept after a failure.
+	Catalog      *binding.Catalog
+	Info         *protocol.ServerInfo
+	Capabilities json.RawMessage // as the server sent them
+	Instructions string
+	Era          string
+	PID          int64
+}
+
+// Error returns why the server is not there, as an editor is told, or nil if
+// it is.
+func (s Status) Error() *protocol.Error {
+	switch s.State {
+	case protocol.ServerConnected:
+		return nil
+	case protocol.ServerFailed, protocol.ServerAuthRequired:
+		return protocol.Errorf(s.Failure.Kind, "server %q is not there: %s", s.Name, s.Failure.Error).WithServer(s.Name).WithHint("%s", s.Failure.Hint)
+	case protocol.ServerDisabled:
+		return protocol.Errorf(protocol.KindServerDisabled, "server %q is disabled in the configuration", s.Name).WithServer(s.Name)
+	case protocol.ServerCancelled:
+		return protocol.Errorf(protocol.KindServerFailed, "server %q was stopped", s.Name).WithServer(s.Name)
+	case protocol.ServerStarting, protocol.ServerNotStarted, "":
+	}
+	return protocol.Errorf(protocol.KindServerFailed, "server %q is not ready", s.Name).WithServer(s.Name)
+}
+
+// Questions says which kinds of questions a client's server may ask.
+type Questions struct{ Form, URL bool }
+
+// A Client is one connection to one server; see the package comment.
+type Client struct {
+	host     *Host
+	server   *config.Server
+	identity string
+	offer    Questions
+	owner    Owner
+	log      *zerolog.Logger
+
+	ctx    context.Context // the life of the client, not of a request
+	cancel context.CancelCauseFunc
+	done   chan struct{} // closed by the supervisor when all is over
+	relist chan struct{} // capacity 1: the server said its tools changed
+
+	calls calls
+
+	mu      sync.Mutex
+	status  Status        // guarded by mu
+	changed chan struct{} // closed and replaced at every change; guarded by mu
+	wire    wire          // nil unless connected; guarded by mu
+	noise   string        // the first line that was no message; guarded by mu
+}
+
+var errClosed = errors.New("the connection was closed")
+
+// Start begins to connect to a server and returns at once. The client lives
+// until Close, independent of ctx, from which it takes values only.
+func Start(ctx context.Context, host *Host, server *config.Server, offer Questions, owner Owner) *Client {
+	log := zerolog.Ctx(ctx).With().Str("server", server.Name).Logger()
+	c := &Client{
+		host: host, server: server, identity: server.Identity(), offer: offer, owner: owner, log: &log,
+		done: make(chan struct{}), relist: make(chan struct{}, 1), changed: make(chan struct{}),
+		status: Status{Name: protocol.ServerName(server.Name), State: protocol.ServerStarting},
+	}
+	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	go c.supervise()
+	return c
+}
+
+// Server returns the configuration that the client was started with.
+func (c *Client) Server() *config.Server { return c.server }
+
+// Identity says what makes this connection what it is; see
+// config.Server.Identity. The questions on offer belong to it too.
+func (c *Client) Identity() string { return c.identity }
+
+// Status returns the state now.
+func (c *Client) Status() Status {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.status
+}
+
+// Await waits until the client is neither starting nor ctx ended, and returns
+// the state then.
+func (c *Client) Await(ctx context.Context) (Status, error) {
+	for {
+		c.mu.Lock()
+		status, changed := c.status, c.changed
+		c.mu.Unlock()
+		if status.State != protocol.ServerStarting {
+			return status, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return status, context.Cause(ctx)
+		}
+	}
+}
+
+// Close ends the connection and waits until it has ended, at most StopTime.
+func (c *Client) Close() {
+	c.cancel(errClosed)
+	<-c.done
+}
+
+// move makes a change of the status, tells the owner, and then lets go of
+// those who wait. Only the supervisor calls it.
+func (c *Client) move(change func(*Status)) {
+	c.mu.Lock()
+	next := c.status
+	change(&next)
+	c.mu.Unlock()
+	after := c.owner.ServerChanged(next)
+	c.mu.Lock()
+	c.status = next
+	close(c.changed)
+	c.changed = make(chan struct{})
+	c.mu.Unlock()
+	if after != nil {
+		after()
+	}
+}
+
+// supervise runs the client's whole life.
+func (c *Client) supervise() {
+	defer close(c.done)
+	c.move(func(*Status) {})
+	conn, status, failure := c.connect()
+	if failure != nil {
+		state := protocol.ServerFailed
+		if failure.Kind == protocol.KindAuthRequired {
+			state = protocol.ServerAuthRequired
+		}
+		if context.Cause(c.ctx) == errClosed {
+			c.move(func(s *Status) { s.State = protocol.ServerCancelled })
+			return
+		}
+		c.log.Info().Str("kind", string(failure.Kind)).Str("error", failure.Error).Msg("server did not start")
+		c.move(func(s *Status) { s.State, s.Failure = state, failure })
+		return
+	}
+	c.mu.Lock()
+	c.wire = conn
+	c.mu.Unlock()
+	c.move(func(s *Status) { *s = status; s.State = protocol.ServerConnected })
+	c.log.Info().Str("era", status.Era).Int("tools", len(status.Catalog.Tools)).Msg("server is ready")
+
+	c.serve(conn)
+
+	c.mu.Lock()
+	c.wire = nil
+	c.mu.Unlock()
+	closed := context.Cause(c.ctx) == errClosed
+	if !closed {
+		failure = conn.failure()
+		c.log.Warn().Str("kind", string(failure.Kind)).Str("error", failure.Error).Msg("server was lost")
+		c.move(func(s *Status) { s.State, s.Failure, s.WasReady, s.PID = protocol.ServerFailed, failure, true, 0 })
+	}
+	conn.stop()
+	if closed {
+		c.move(func(s *Status) { s.State, s.PID = protocol.ServerCancelled, 0 })
+	}
+}
+
+// serve keeps a connected client up to date until the connection or the client
+// ends.
+func (c *Client) serve(conn wire) {
+	var due <-chan time.Time
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-conn.lost():
+			return
+		case <-c.relist:
+			if due == nil {
+				due = time.After(ListDebounce)
+			}
+		case <-due:
+			due = nil
+			ctx, cancel := context.WithTimeout(c.ctx, ListTime)
+			catalog, err := c.tools(ctx, conn)
+			cancel()
+			if err != nil {
+				// The old list stays: better stale than empty.
+				c.log.Warn().Str("error", err.Error()).Msg("listing the tools again")
+				continue
+			}
+			c.mu.Lock()
+			c.status.Catalog = catalog
+			c.mu.Unlock()
+			c.owner.ToolsChanged(protocol.ServerName(c.server.Name))
+		}
+	}
+}
+
+// ToolsStale asks for the tools to be listed again soon. It never waits.
+func (c *Client) toolsStale() {
+	select {
+	case c.relist <- struct{}{}:
+	default:
+	}
+}
+
+// live returns the connection, or why there is none.
+func (c *Client) live() (wire, *protocol.Error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.wire == nil {
+		return nil, c.status.Error()
+	}
+	return c.wire, nil
+}

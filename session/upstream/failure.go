@@ -1,0 +1,225 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-sidecar/mcp-sidecar/binding"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/process"
+	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/stdio"
+	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/streamable"
+)
+
+var emptyCatalog = *binding.ParseCatalog("", nil, false)
+
+// slogOf bridges the SDK's logger to ours.
+func slogOf(l *zerolog.Logger) *slog.Logger { return slog.New(zerolog.NewSlogHandler(*l)) }
+
+// startFailure says why a start did not succeed. cause is why its time ended,
+// if it did.
+func (c *Client) startFailure(err error, at stage, cause error) *protocol.ServerFailure {
+	if errors.Is(cause, errStartLimit) {
+		limit := c.server.StartupTimeout
+		f := &protocol.ServerFailure{Kind: protocol.KindTimeout,
+			Error: fmt.Sprintf("%s did not finish within %s", at, limit.Round(time.Millisecond)),
+			Hint:  fmt.Sprintf("raise startup_timeout_sec under [mcp_servers.%s] if the server needs longer", tomlKey(c.server.Name))}
+		c.mu.Lock()
+		if c.noise != "" {
+			f.Hint += fmt.Sprintf("; its stdout began with a line that is no MCP message: %s", c.noise)
+		}
+		c.mu.Unlock()
+		var s *startError
+		if errors.As(err, &s) {
+			f.StderrTail = s.stderr
+		}
+		return f
+	}
+	var started *startError
+	if errors.As(err, &started) {
+		return started.failure
+	}
+	return describe(err)
+}
+
+// describe turns an error of the lower layers into a failure.
+func describe(err error) *protocol.ServerFailure {
+	f := &protocol.ServerFailure{Kind: protocol.KindProtocolError, Error: err.Error()}
+	var (
+		notFound   *process.NotFoundError
+		notExec    *process.NotExecutableError
+		cwd        *process.CwdMissingError
+		argument   *process.UnsafeArgumentError
+		status     *streamable.StatusError
+		transport  *streamable.TransportError
+		redirect   *streamable.RedirectError
+		tooLarge   *streamable.ResultTooLargeError
+		streamLost *streamable.StreamLostError
+		version    *versionError
+		rpc        *jsonrpc.Error
+		pathErr    *fs.PathError
+	)
+	switch {
+	case errors.As(err, &cwd):
+		f.Kind, f.Error = protocol.KindCwdMissing, cwd.Error()
+		f.Hint = "create the folder or correct cwd"
+	case errors.As(err, &notFound):
+		f.Kind, f.Error = protocol.KindCommandNotFound, notFound.Error()
+		f.Hint = "write the command's full path, or extend PATH with env or env_vars"
+		if len(notFound.FoundElsewhere) > 0 {
+			f.Hint = fmt.Sprintf("it was found at %s, which is not on the server's PATH: write that path as the command", strings.Join(notFound.FoundElsewhere, ", "))
+		}
+	case errors.As(err, &notExec):
+		f.Kind, f.Error = protocol.KindNotExecutable, notExec.Error()
+		f.Hint = "make the file executable, or name the interpreter as the command"
+	case errors.As(err, &argument):
+		f.Kind, f.Error = protocol.KindConfigInvalid, argument.Error()
+	case errors.As(err, &redirect):
+		f.Kind, f.Error = protocol.KindHTTPStatus, redirect.Error()
+		f.Hint = fmt.Sprintf("if that is the server you mean, set url to %s", redirect.Target)
+	case errors.As(err, &status):
+		f.Kind, f.Error = protocol.KindHTTPStatus, status.Error()
+		switch {
+		case status.Status == 401 || status.Status == 403:
+			f.Kind = protocol.KindAuthRequired
+			f.Hint = "set bearer_token_env_var or http_headers for this server"
+		case status.Status == 404 || status.Status == 405:
+			f.Hint = "check url: this address does not speak Streamable HTTP"
+		case status.RPC != nil:
+			f.Kind, f.Error = protocol.KindUpstreamError, status.RPC.Message
+		}
+	case errors.As(err, &transport):
+		f.Kind, f.Error = protocol.KindUnreachable, reach(transport.Err, transport.Addr)
+	case errors.As(err, &tooLarge):
+		f.Kind = protocol.KindResultTooLarge
+	case errors.As(err, &streamLost):
+		f.Error = streamLost.Error()
+	case errors.As(err, &version):
+		f.Kind, f.Error = protocol.KindVersionUnsupported, version.Error()
+	case errors.As(err, &rpc):
+		f.Kind, f.Error = protocol.KindUpstreamError, fmt.Sprintf("the server answered with error %d: %s", rpc.Code, oneLine(rpc.Message))
+		if rpc.Code == mcp.CodeUnsupportedProtocolVersion {
+			f.Kind = protocol.KindVersionUnsupported
+		}
+	case strings.HasPrefix(err.Error(), "unsupported protocol version"):
+		f.Kind = protocol.KindVersionUnsupported
+	case errors.As(err, &pathErr):
+		f.Kind = protocol.KindCommandNotFound
+	case errors.Is(err, context.Canceled), errors.Is(err, errClosed):
+		f.Kind, f.Error = protocol.KindServerFailed, "the start was cancelled"
+	}
+	f.Error = oneLine(f.Error)
+	return f
+}
+
+// reach words why an address could not be reached, without the URL, which may
+// hold a secret.
+func reach(err error, addr string) string {
+	var dns *net.DNSError
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	switch {
+	case errors.As(err, &dns):
+		return fmt.Sprintf("the host of %s is not known", addr)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Sprintf("nothing answers at %s: connection refused", addr)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Sprintf("%s did not answer in time", addr)
+	}
+	return fmt.Sprintf("%s: %v", addr, err)
+}
+
+// callError turns an error of a request into what an editor is told, or
+// returns the cause of ctx when that ended.
+func (c *Client) callError(ctx context.Context, method string, err error) error {
+	name := protocol.ServerName(c.server.Name)
+	var (
+		known    *protocol.Error
+		rpc      *jsonrpc.Error
+		tooLarge *stdio.ResultTooLargeError
+		httpBig  *streamable.ResultTooLargeError
+		sent     *streamable.TransportError
+		lost     *streamable.StreamLostError
+		status   *streamable.StatusError
+	)
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &status) && status.RPC == nil:
+		f := describe(err)
+		return protocol.Errorf(f.Kind, "server %q: %s", name, f.Error).WithServer(name).WithHint("%s", f.Hint)
+	case errors.Is(err, streamable.ErrSessionLost):
+		return protocol.Errorf(protocol.KindServerFailed, "server %q no longer knows the session; the call was not run", name).
+			WithServer(name).WithHint("call again: the sidecar connects anew")
+	case errors.As(err, &tooLarge):
+		return protocol.Errorf(protocol.KindResultTooLarge, "server %q: %v", name, tooLarge).WithServer(name)
+	case errors.As(err, &httpBig):
+		return protocol.Errorf(protocol.KindResultTooLarge, "server %q: %v", name, httpBig).WithServer(name)
+	case errors.As(err, &rpc):
+		e := protocol.Errorf(protocol.KindUpstreamError, "server %q answered %s with error %d: %s", name, method, rpc.Code, oneLine(rpc.Message)).WithServer(name)
+		e.Data.Upstream = &protocol.UpstreamError{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data}
+		return e
+	case errors.As(err, &sent) && !sent.Sent:
+		f := describe(err)
+		return protocol.Errorf(f.Kind, "server %q: %s", name, f.Error).WithServer(name)
+	case errors.As(err, &sent), errors.As(err, &lost):
+		return protocol.Errorf(protocol.KindAmbiguousDelivery, "server %q: the connection was lost during the request; it may or may not have taken effect", name).WithServer(name)
+	}
+	c.mu.Lock()
+	conn := c.wire
+	c.mu.Unlock()
+	if conn != nil {
+		select {
+		case <-conn.lost():
+			f := conn.failure()
+			return protocol.Errorf(f.Kind, "server %q was lost during the request: %s", name, f.Error).WithServer(name).WithHint("%s", f.Hint)
+		default:
+		}
+	}
+	return c.protocolFault("%s: %s", method, oneLine(err.Error()))
+}
+
+// protocolFault is a server's breach of the protocol.
+func (c *Client) protocolFault(format string, args ...any) error {
+	return protocol.Errorf(protocol.KindProtocolError, "server %q: "+format, append([]any{c.server.Name}, args...)...).WithServer(protocol.ServerName(c.server.Name))
+}
+
+// oneLine keeps foreign text short and on one line.
+func oneLine(s string) string {
+	const most = 1000
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }), " ")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+// tomlKey writes a name as a key of TOML.
+func tomlKey(name string) string {
+	bare := name != ""
+	for _, r := range name {
+		bare = bare && (r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z')
+	}
+	if bare {
+		return name
+	}
+	return fmt.Sprintf("%q", name)
+}

@@ -1,0 +1,107 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/streamable"
+)
+
+// httpWire is a session over Streamable HTTP.
+type httpWire struct {
+	client  *Client
+	http    *http.Client
+	session *mcp.ClientSession
+	new     bool // 2026-07-28 or later
+
+	once sync.Once
+	gone chan struct{}
+	why  *protocol.ServerFailure // set before gone is closed
+}
+
+// dialHTTP greets the server.
+func (c *Client) dialHTTP(ctx context.Context, at *stage) (wire, *mcp.ClientSession, error) {
+	*at = stageHandshake
+	h := c.server.HTTP
+	w := &httpWire{client: c, gone: make(chan struct{})}
+	var from origins
+	header := map[string]streamable.Secret{}
+	for name, values := range h.Headers {
+		for _, v := range values {
+			header[name] = streamable.NewSecret(v)
+		}
+	}
+	opts := streamable.Options{
+		Header:  header,
+		MaxBody: MaxMessage,
+		OnNotification: func(_ context.Context, method string, params json.RawMessage) bool {
+			return c.notification(method, params)
+		},
+		OnServerRequest: func(ctx context.Context, _ string, params json.RawMessage) string {
+			return from.note(params, callOf(ctx))
+		},
+		OnSessionLost: func(context.Context) {
+			w.end(&protocol.ServerFailure{Kind: protocol.KindServerFailed, Error: "the server no longer knows the session"})
+		},
+		OnGap: func(context.Context) { c.toolsStale() }, // an announcement may have been missed
+		Base:  c.host.base,
+	}
+	if !h.Bearer.Empty() {
+		opts.Bearer = streamable.NewSecret(h.Bearer.Reveal())
+	}
+	w.http = streamable.NewClient(opts)
+	session, err := c.greet(ctx, c.client(&from), &mcp.StreamableClientTransport{Endpoint: h.URL, HTTPClient: w.http}, "")
+	if err != nil {
+		w.http.CloseIdleConnections()
+		return nil, nil, streamable.Cause(err)
+	}
+	w.session = session
+	if r := session.InitializeResult(); r != nil {
+		w.new = r.ProtocolVersion >= modernVersion
+	}
+	go func() { // ends with the session, which stop closes
+		err := session.Wait()
+		f := &protocol.ServerFailure{Kind: protocol.KindServerFailed, Error: "the connection ended"}
+		if err != nil {
+			f = describe(streamable.Cause(err))
+		}
+		w.end(f)
+	}()
+	return w, session, nil
+}
+
+// end marks the connection as lost, once.
+func (w *httpWire) end(why *protocol.ServerFailure) {
+	w.once.Do(func() {
+		w.why = why
+		close(w.gone)
+	})
+}
+
+func (w *httpWire) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return streamable.Do(ctx, w.session, method, params, new(streamable.Exchange))
+}
+
+func (w *httpWire) modern() bool                     { return w.new }
+func (w *httpWire) lost() <-chan struct{}            { return w.gone }
+func (w *httpWire) failure() *protocol.ServerFailure { <-w.gone; return w.why }
+
+func (w *httpWire) stop() {
+	closed := make(chan struct{})
+	go func() { // bounded: the SDK gives the DELETE 5 s
+		defer close(closed)
+		_ = w.session.Close()
+		w.http.CloseIdleConnections()
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), StopTime)
+	defer cancel()
+	select {
+	case <-closed:
+	case <-ctx.Done():
+	}
+}

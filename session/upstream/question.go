@@ -1,0 +1,245 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcp-sidecar/mcp-sidecar/elicit"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
+)
+
+const methodElicit = "elicitation/create"
+
+// OriginKey is the key in _meta under which the transports pass on where a
+// server's request came from. It never leaves the process.
+const OriginKey = "io.mcp-sidecar/origin"
+
+// Why a question became pointless: causes of the context that Owner.Question
+// gets.
+var (
+	ErrCallEnded  = errors.New("the call has ended")
+	ErrServerGone = errors.New("the server is gone")
+	ErrWithdrawn  = errors.New("the server withdrew the question")
+)
+
+// origins remembers the raw requests of a server between the transport, which
+// sees the bytes, and the handler, which is given the SDK's reading of them.
+type origins struct {
+	mu   sync.Mutex
+	next int64
+	m    map[string]origin // guarded by mu
+}
+
+type origin struct {
+	params json.RawMessage
+	call   *inflight // nil when the transport can't tell
+}
+
+// note keeps a request and returns the token to find it by.
+func (o *origins) note(params json.RawMessage, call *inflight) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.m == nil {
+		o.m = map[string]origin{}
+	}
+	o.next++
+	token := strconv.FormatInt(o.next, 10)
+	o.m[token] = origin{slices.Clone(params), call}
+	return token
+}
+
+func (o *origins) take(token string) (origin, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	got, ok := o.m[token]
+	delete(o.m, token)
+	return got, ok
+}
+
+// answerResult is a result of elicitation/create as raw bytes.
+type answerResult struct {
+	mcp.ResultBase
+	raw json.RawMessage
+}
+
+func (r *answerResult) MarshalJSON() ([]byte, error) { return r.raw, nil }
+
+// answering is the middleware that takes servers' requests before the SDK's
+// own handlers: those would refuse forms that are merely unusual, and lose the
+// order of their fields.
+func (c *Client) answering(o *origins) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			switch method {
+			case methodElicit:
+				params, ok := req.GetParams().(*mcp.ElicitParams)
+				if !ok {
+					return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no params"}
+				}
+				token, _ := params.Meta[OriginKey].(string)
+				from, ok := o.take(token)
+				if !ok {
+					return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the request's origin is lost"}
+				}
+				raw, err := c.question(ctx, from.params, from.call, from.call != nil)
+				if err != nil {
+					return nil, wireError(err)
+				}
+				return &answerResult{raw: raw}, nil
+			case "roots/list", "sampling/createMessage":
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: method + " was not offered by this client"}
+			}
+			return next(ctx, method, req)
+		}
+	}
+}
+
+// wireError turns an error into what a server is told.
+func wireError(err error) error {
+	var e *jsonrpc.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the question could not be asked"}
+}
+
+// question has a question answered and returns the raw result of
+// elicitation/create. call is the call it belongs to, nil if unknown.
+func (c *Client) question(ctx context.Context, params json.RawMessage, call *inflight, certain bool) (json.RawMessage, error) {
+	q, err := c.parseQuestion(params)
+	if err != nil {
+		return nil, err
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	if certain && call != nil {
+		q.CallID, q.Certain = call.ID, true
+	} else if forget := c.guess(&q, end); forget != nil {
+		defer forget()
+	}
+	// The SDK's context outlives the connection; the question must not.
+	stop := context.AfterFunc(c.ctx, func() { end(ErrServerGone) })
+	defer stop()
+	if conn, gone := c.live(); gone == nil {
+		unwatch := watch(conn.lost(), func() { end(ErrServerGone) })
+		defer unwatch()
+	}
+
+	answer, err := c.owner.Question(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := rawjson.AppendString([]byte(`{"action":`), string(answer.Action))
+	if answer.Action == protocol.AnswerAccept && q.Mode == protocol.QuestionForm {
+		content := answer.Content
+		if len(content) == 0 {
+			content = json.RawMessage("{}")
+		}
+		out = append(append(out, `,"content":`...), content...)
+	}
+	return append(out, '}'), nil
+}
+
+// watch calls f when ch is closed, unless the returned function was called
+// before.
+func watch(ch <-chan struct{}, f func()) (stop func()) {
+	stopped := make(chan struct{})
+	go func() {
+		select {
+		case <-ch:
+			f()
+		case <-stopped:
+		}
+	}()
+	return sync.OnceFunc(func() { close(stopped) })
+}
+
+// guess fills in which calls may have caused a question: the most recently
+// started one is named, all are candidates. The question ends when all of them
+// have. It returns nil when no call is running.
+func (c *Client) guess(q *elicit.Question, end context.CancelCauseFunc) (forget func()) {
+	cs := &c.calls
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if len(cs.running) == 0 {
+		return nil
+	}
+	open := &openQuestion{waits: map[*inflight]bool{}, end: end}
+	order := make([]*inflight, 0, len(cs.running))
+	for _, f := range cs.running {
+		open.waits[f] = true
+		order = append(order, f)
+	}
+	slices.SortFunc(order, func(a, b *inflight) int { return int(b.seq - a.seq) })
+	q.CallID = order[0].ID
+	for _, f := range order {
+		q.Candidates = append(q.Candidates, f.ID)
+	}
+	if cs.questions == nil {
+		cs.questions = map[*openQuestion]struct{}{}
+	}
+	cs.questions[open] = struct{}{}
+	return func() {
+		cs.mu.Lock()
+		defer cs.mu.Unlock()
+		delete(cs.questions, open)
+	}
+}
+
+// parseQuestion reads the params of elicitation/create. Its errors are for the
+// server.
+func (c *Client) parseQuestion(params json.RawMessage) (elicit.Question, error) {
+	q := elicit.Question{Server: protocol.ServerName(c.server.Name), Mode: protocol.QuestionForm}
+	bad := func(text string) error { return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: text} }
+	if rawjson.Kind(params) != '{' {
+		return q, bad("elicitation/create: params must be an object")
+	}
+	var fault error
+	err := rawjson.Object(params, func(key, value []byte) error {
+		switch string(key) {
+		case "mode":
+			mode, ok := rawjson.String(value)
+			if !ok {
+				fault = bad("/mode: must be a string")
+			}
+			q.Mode = protocol.QuestionMode(mode)
+		case "message":
+			text, ok := rawjson.String(value)
+			if !ok {
+				fault = bad("/message: must be a string")
+			}
+			q.Message = text
+		case "requestedSchema":
+			q.Schema = slices.Clone(value)
+		case "url":
+			q.URL, _ = rawjson.String(value)
+		case "elicitationId":
+			q.ElicitationID, _ = rawjson.String(value)
+		case "_meta":
+			q.Meta = slices.Clone(value)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return q, bad("elicitation/create: " + err.Error())
+	case fault != nil:
+		return q, fault
+	case q.Mode == protocol.QuestionForm && c.offer.Form:
+	case q.Mode == protocol.QuestionURL && c.offer.URL:
+		if q.URL == "" {
+			return q, bad("/url: required in mode url")
+		}
+	default:
+		return q, bad("/mode: " + strconv.Quote(string(q.Mode)) + " was not offered by this client")
+	}
+	return q, nil
+}
