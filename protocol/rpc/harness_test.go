@@ -113,15 +113,19 @@ func connectMute(t *testing.T, f *fake, opts Options) *peer {
 	logger := zerolog.New(p.log)
 	ctx, stop := context.WithCancelCause(logger.WithContext(t.Context()))
 	p.stop = stop
+	done := make(chan struct{})
 	go func() {
 		e := Serve(ctx, in, out, func(e protocol.Editor) protocol.Sidecar { f.editor = e; return f }, opts)
 		out.Close()
 		p.ended <- e
+		close(done)
 	}()
+	synctest.Wait() // the fake has its editor
 	t.Cleanup(func() {
-		stop(nil)
+		stop(ErrEditorGone)
 		w.Close()
 		r.Close()
+		<-done
 	})
 	return p
 }
@@ -216,8 +220,7 @@ func (p *peer) want(pieces ...string) {
 	}
 }
 
-// wantSorted is want for replies that may come in any order; pieces and lines
-// are compared sorted.
+// wantAll is want for replies that may come in any order.
 func (p *peer) wantAll(pieces ...string) {
 	p.t.Helper()
 	got := p.got()
