@@ -33,7 +33,7 @@ func (ConfigSourceType) Values() []string { return []string{"user", "sessionFlag
 // ConfigOrigin says where a key of the configuration was set.
 type ConfigOrigin struct {
 	Name ConfigLayerSource `json:"name"`
-	// Version is a hash of the layer's text.
+	// Version is a hash that changes when the configuration does.
 	Version string          `json:"version"`
 	Layer   ConfigLayerName `json:"layer"`
 	// Line and Column are 1-based; absent when unknown.

@@ -25,7 +25,27 @@ const (
 	// InOrder methods run on the reader, in order of arrival, and touch
 	// memory only: the next line is not looked at before they are done.
 	InOrder
+	// Admitting methods run on a goroutine of their own, but the next line is
+	// not looked at before they have called Admitted or are done: what follows
+	// may already name what they make.
+	Admitting
 )
+
+type admission struct{}
+
+// WithAdmission returns a context whose Admitted calls f, for whoever runs an
+// Admitting method. f must bear being called more than once.
+func WithAdmission(ctx context.Context, f func()) context.Context {
+	return context.WithValue(ctx, admission{}, f)
+}
+
+// Admitted says that an Admitting method has made what the lines after it may
+// name.
+func Admitted(ctx context.Context) {
+	if f, ok := ctx.Value(admission{}).(func()); ok {
+		f()
+	}
+}
 
 // A Method is one row of the table. Rows are made by the constructors below
 // from typed functions and values, so that a row can't disagree with its

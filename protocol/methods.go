@@ -103,7 +103,7 @@ var Methods = []Method{
 	request(MethodInitialize, InOrder, Sidecar.Initialize),
 	command(MethodShutdown, InOrder, Sidecar.Shutdown),
 
-	request("thread/start", Concurrent, Sidecar.ThreadStart),
+	request("thread/start", Admitting, Sidecar.ThreadStart),
 	request("thread/list", InOrder, Sidecar.ThreadList),
 	request("thread/read", InOrder, Sidecar.ThreadRead),
 	request("thread/close", Concurrent, Sidecar.ThreadClose),

@@ -127,6 +127,8 @@ func manner(x *Method) string {
 		return "Notification from the sidecar."
 	case x.From == protocol.FromSidecar:
 		return "Request from the sidecar; the editor answers when it can."
+	case x.Order == protocol.Admitting:
+		return "Request from the editor. The next line is looked at as soon as what it may name has been made."
 	case x.Order == protocol.InOrder:
 		return "Request from the editor, answered in order: before the next line is looked at."
 	}

@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"strings"
+	"sync"
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
@@ -94,7 +95,7 @@ func (c *connection) request(m message) *protocol.Error {
 		return protocol.Errorf(protocol.KindAlreadyInitialized, "already initialized")
 	case row == nil || !row.Served():
 		return unknownMethod(m.method, row)
-	case row.Order == protocol.Concurrent && running >= c.options.MaxInFlight:
+	case row.Order != protocol.InOrder && running >= c.options.MaxInFlight:
 		c.counters.Refused.Add(1)
 		err := protocol.Errorf(protocol.KindOverloaded, "%d requests are in flight", running)
 		err.Data.RetryAfterMs = retryAfterMs
@@ -117,11 +118,17 @@ func (c *connection) request(m message) *protocol.Error {
 		cancel(errEnding)
 		return protocol.Errorf(protocol.KindShuttingDown, "the sidecar is ending and takes no new requests")
 	}
+	admitted := make(chan struct{}) // closed by the request
+	admit := sync.OnceFunc(func() { close(admitted) })
 	go func() {
+		defer admit()
 		defer cancel(nil)
-		reply, _ := c.run(ctx, m, row, params)
+		reply, _ := c.run(protocol.WithAdmission(ctx, admit), m, row, params)
 		c.reply(m, reply)
 	}()
+	if row.Order == protocol.Admitting {
+		<-admitted
+	}
 	return nil
 }
 
