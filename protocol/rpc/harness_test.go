@@ -254,6 +254,12 @@ func (p *peer) alive() {
 // ending waits for the end, at most so long.
 func (p *peer) ending(limit time.Duration) Ending {
 	p.t.Helper()
+	synctest.Wait()
+	select {
+	case e := <-p.ended:
+		return e
+	default:
+	}
 	select {
 	case e := <-p.ended:
 		return e
