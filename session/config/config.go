@@ -1,6 +1,8 @@
 package config
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -51,9 +53,10 @@ func (o Origin) String() string {
 // finds and mends it. Neither part quotes a value that may be a secret.
 type Problem struct {
 	Origin
-	Key     string `json:"key,omitempty"`  // dotted TOML key, "" for a whole file
-	Message string `json:"message"`        // what is wrong, to be read after the key
-	Hint    string `json:"hint,omitempty"` // what to do, may be empty
+	Server  string `json:"server,omitempty"` // the entry it is about, "" for none
+	Key     string `json:"key,omitempty"`    // dotted TOML key, "" for a whole file
+	Message string `json:"message"`          // what is wrong, to be read after the key
+	Hint    string `json:"hint,omitempty"`   // what to do, may be empty
 }
 
 // Error writes the whole problem on one line: where: key: what (hint).
@@ -111,6 +114,18 @@ func (c *Config) Server(name string) (*Server, bool) {
 		return nil, false
 	}
 	return &c.Servers[i], true
+}
+
+// Version is a digest that changes when anything in the configuration does,
+// values of secrets included, and not when a file is merely reformatted. It
+// is Codex's version of an origin.
+func (c *Config) Version() string {
+	h := sha256.New()
+	h.Write(c.Effective())
+	for i := range c.Servers {
+		h.Write([]byte(c.Servers[i].Identity()))
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
 // CredentialsStore is where OAuth tokens are kept.

@@ -93,12 +93,12 @@ func (e *entry) path(sub ...string) []string {
 
 // fail records what keeps the entry from starting.
 func (e *entry) fail(at Origin, sub []string, msg, hint string) {
-	e.s.Invalid = append(e.s.Invalid, Problem{Origin: at, Key: shownKey(e.path(sub...)), Message: msg, Hint: hint})
+	e.s.Invalid = append(e.s.Invalid, Problem{Origin: at, Server: e.s.Name, Key: shownKey(e.path(sub...)), Message: msg, Hint: hint})
 }
 
 // warn records what does not.
 func (e *entry) warn(at Origin, sub []string, msg, hint string) {
-	e.l.warn(at, e.path(sub...), msg, hint)
+	e.l.problems = append(e.l.problems, Problem{Origin: at, Server: e.s.Name, Key: shownKey(e.path(sub...)), Message: msg, Hint: hint})
 }
 
 func (e *entry) read() {

@@ -66,15 +66,15 @@ func hexDigits(r rune, width int) string {
 // token, or stands where names of variables and headers are expected, is
 // masked. Names of servers and tools are whatever they are.
 func shownKey(path []string) string {
-	shown := path
-	for i, part := range path {
-		if i < 2 || path[0] != serversKey || i == 3 && path[2] == "tools" {
+	if len(path) < 3 || path[0] != serversKey {
+		return formatKey(path)
+	}
+	shown := slices.Clone(path)
+	for i := 2; i < len(path); i++ {
+		if i == 3 && path[2] == "tools" {
 			continue
 		}
-		if looksLikeToken(part) || i == 3 && hiddenName(path[2], part) {
-			if &shown[0] == &path[0] {
-				shown = slices.Clone(path)
-			}
+		if looksLikeToken(path[i]) || i == 3 && hiddenName(path[2], path[i]) {
 			shown[i] = Mask
 		}
 	}

@@ -586,6 +586,9 @@ func TestWarnings(t *testing.T) {
 		if p.Line != c.line || p.Column < 1 || p.Key != c.key || !strings.Contains(p.Error(), c.want) || strings.Contains(strings.ToLower(p.Error()), "sekret") {
 			t.Errorf("%q:\n got %v\nwant line %d, key %s, %q", c.body, p, c.line, c.key, c.want)
 		}
+		if want := map[bool]string{true: "s"}[strings.HasPrefix(c.key, "mcp_servers.s.")]; p.Server != want {
+			t.Errorf("%q: about server %q, want %q", c.body, p.Server, want)
+		}
 		for _, s := range cfg.Servers {
 			if !s.Startable() {
 				t.Errorf("%q: a warning costs the server: %s", c.body, lines(s.Invalid))

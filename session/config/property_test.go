@@ -135,7 +135,7 @@ func TestIdentityIgnoresForm(t *testing.T) {
 func TestIdentityParts(t *testing.T) {
 	seen := map[string]string{}
 	for _, body := range []string{
-		"command='x'", "command='y'", "command='x'\nargs=['a']", "command='x'\nargs=['a','b']", "command='x'\nargs=['ab']", "command='x'\nargs=['']",
+		"command='x'", "command='y'", "command='x'\nargs=['a']", "command='x'\nargs=['a','b']", "command='x'\nargs=['ab']", "command='x'\nargs=['ab','c']", "command='x'\nargs=['a','bc']", "command='x'\nargs=['']",
 		"command='x'\nenv={A='1'}", "command='x'\nenv={A='2'}", "command='x'\nenv={B='1'}", "command='x'\nenv_inherit='none'", "command='x'\nenv_vars=['KEY']",
 		"command='x'\ncwd='/a'", "command='x'\nisolation='thread'", "command='x'\nprotocol_version='2025-06-18'",
 		"url='http://x'", "url='http://y'", "url='http://x'\nhttp_headers={A='1'}", "url='http://x'\nhttp_headers={A='2'}", "url='http://x'\nhttp_headers={B='1'}",
@@ -148,6 +148,22 @@ func TestIdentityParts(t *testing.T) {
 			t.Errorf("same identity for\n%s\nand\n%s", body, other)
 		}
 		seen[id] = body
+	}
+}
+
+// The version of a configuration changes with any value, masked ones too, and
+// not with layout.
+func TestVersion(t *testing.T) {
+	one := mustLoad(t, base(), "[mcp_servers.s]\ncommand='x'\nenv={A='1'}\n").Version()
+	for body, same := range map[string]bool{
+		"[mcp_servers.s] # c\nenv.A='1'\ncommand=\"x\"\n":               true,
+		"[mcp_servers.s]\ncommand='x'\nenv={A='2'}\n":                   false,
+		"[mcp_servers.s]\ncommand='x'\nenv={A='1'}\nenabled_tools=[]\n": false,
+		"idle_timeout_sec=1\n[mcp_servers.s]\ncommand='x'\nenv={A='1'}": false,
+	} {
+		if got := mustLoad(t, base(), body).Version(); (got == one) != same {
+			t.Errorf("%q: same version is %v, want %v", body, got == one, same)
+		}
 	}
 }
 
