@@ -16,9 +16,9 @@ type Layer string
 
 // The layers, low to high.
 const (
-	LayerDefault    Layer = "default"    // filled in by this package
+	LayerDefaults   Layer = "defaults"   // filled in by this package
 	LayerUser       Layer = "user"       // config.toml, or the file of --config
-	LayerOverride   Layer = "override"   // -c key=value
+	LayerFlags      Layer = "flags"      // -c key=value
 	LayerInitialize Layer = "initialize" // initialize.config
 	LayerThread     Layer = "thread"     // thread/start.config
 )
@@ -39,7 +39,7 @@ func (o Origin) String() string {
 		return fmt.Sprintf("%s:%d:%d", o.Path, o.Line, o.Column)
 	case o.Path != "":
 		return o.Path
-	case o.Layer == LayerOverride:
+	case o.Layer == LayerFlags:
 		return "-c"
 	case o.Layer == LayerInitialize:
 		return "initialize.config"

@@ -7,9 +7,9 @@
 // From low to high, later wins key by key (tables merge, everything else is
 // replaced):
 //
-//	default     what this package fills in
+//	defaults    what this package fills in
 //	user        config.toml, or the file given with --config instead of it
-//	override    -c key=value
+//	flags       -c key=value
 //	initialize  initialize.config, a JSON object with the TOML keys
 //	thread      thread/start.config, the same
 //

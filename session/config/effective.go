@@ -87,7 +87,7 @@ func (d *describer) server(name string, n *node) any {
 			continue
 		}
 		out[f.name] = f.def
-		d.origins[shownKey(path)] = Origin{Layer: LayerDefault}
+		d.origins[shownKey(path)] = Origin{Layer: LayerDefaults}
 	}
 	for _, k := range n.keys() {
 		if !slices.ContainsFunc(d.fields, func(f serverField) bool { return f.name == k }) {

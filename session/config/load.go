@@ -83,7 +83,7 @@ func load(src Sources, file []byte, problem *Problem) (*Config, error) {
 		l.object(src.Initialize, LayerInitialize),
 		l.object(src.Thread, LayerThread),
 	}
-	root := newTable(Origin{Layer: LayerDefault})
+	root := newTable(Origin{Layer: LayerDefaults})
 	for i, layer := range layers {
 		layers[i] = l.checkTop(layer)
 		root = merge(root, layers[i])
@@ -184,7 +184,7 @@ func reason(err error) error {
 }
 
 // layerOrder ranks the layers for sorting.
-var layerOrder = []Layer{LayerDefault, LayerUser, LayerOverride, LayerInitialize, LayerThread}
+var layerOrder = []Layer{LayerDefaults, LayerUser, LayerFlags, LayerInitialize, LayerThread}
 
 func compareProblems(a, b Problem) int {
 	return cmp.Or(

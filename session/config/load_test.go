@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -211,15 +213,15 @@ func TestLayers(t *testing.T) {
 	}
 	want := map[string]Origin{
 		"idle_timeout_sec":               {Layer: LayerThread},
-		"tool_name_prefix":               {Layer: LayerOverride},
-		"approval_policy":                {Layer: LayerDefault},
+		"tool_name_prefix":               {Layer: LayerFlags},
+		"approval_policy":                {Layer: LayerDefaults},
 		"mcp_servers.a.command":          {Layer: LayerUser, Path: src.UserFile, Line: 3, Column: 1},
 		"mcp_servers.a.args":             {Layer: LayerInitialize},
 		"mcp_servers.a.env.A":            {Layer: LayerUser, Path: src.UserFile, Line: 6, Column: 6},
-		"mcp_servers.a.env.B":            {Layer: LayerOverride},
+		"mcp_servers.a.env.B":            {Layer: LayerFlags},
 		"mcp_servers.a.enabled":          {Layer: LayerInitialize},
-		"mcp_servers.a.required":         {Layer: LayerDefault},
-		"mcp_servers.\"x.y\".command":    {Layer: LayerOverride},
+		"mcp_servers.a.required":         {Layer: LayerDefaults},
+		"mcp_servers.\"x.y\".command":    {Layer: LayerFlags},
 		"mcp_servers.t.url":              {Layer: LayerThread},
 		"mcp_servers.a.tool_timeout_sec": {Layer: LayerThread},
 	}
@@ -240,7 +242,7 @@ func TestShadowed(t *testing.T) {
 	src.Overrides = []string{"mcp_servers.a.enabled=true"}
 	src.Thread = json.RawMessage(`{"mcp_servers":{"a":{"command":"new"}}}`)
 	a := server(t, mustLoad(t, src, "[mcp_servers.a]\ncommand='old'\n"), "a")
-	want := []Origin{{Layer: LayerOverride}, {Layer: LayerUser, Path: src.UserFile, Line: 1, Column: 14}}
+	want := []Origin{{Layer: LayerFlags}, {Layer: LayerUser, Path: src.UserFile, Line: 1, Column: 14}}
 	if a.Origin.Layer != LayerThread || !slices.Equal(a.Shadowed, want) {
 		t.Errorf("origin %+v, shadowed %+v", a.Origin, a.Shadowed)
 	}
@@ -845,5 +847,16 @@ func TestNearest(t *testing.T) {
 		if got := nearest(in, serverNames()); got != want {
 			t.Errorf("nearest(%.20q) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+// The layers have the same words on the wire, low to high.
+func TestLayerWords(t *testing.T) {
+	var words []string
+	for _, l := range layerOrder {
+		words = append(words, string(l))
+	}
+	if want := protocol.ConfigLayerName("").Values(); !slices.Equal(words, want) {
+		t.Errorf("layers %q, on the wire %q", words, want)
 	}
 }

@@ -8,7 +8,7 @@ import (
 // parseOverrides merges the -c options, the later over the earlier. An error
 // names the option by its number: its text may hold a secret.
 func parseOverrides(list []string) (*node, error) {
-	at := Origin{Layer: LayerOverride}
+	at := Origin{Layer: LayerFlags}
 	root := newTable(at)
 	for i, text := range list {
 		path, value, err := parseOverride(text)

@@ -103,7 +103,7 @@ func findTop(name string) *topField {
 
 // defaults is the lowest layer.
 func defaults() *node {
-	at := Origin{Layer: LayerDefault}
+	at := Origin{Layer: LayerDefaults}
 	root := newTable(at)
 	for _, f := range topFields {
 		if f.def != nil {
