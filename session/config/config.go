@@ -84,8 +84,9 @@ type Config struct {
 	// keeps a server from starting is in that server's Invalid.
 	Problems []Problem
 
-	// ApprovalPolicy is a JSON string (untrusted, on-failure, on-request or
-	// never) or {"granular":{…}} with all five of Codex's booleans.
+	// ApprovalPolicy is a JSON string (untrusted, on-request or never) or
+	// {"granular":{…}} with all five of Codex's booleans. A configured
+	// on-failure is given as on-request.
 	ApprovalPolicy json.RawMessage
 	// OptionalStartupGrace is how long a freeze waits for servers that are not
 	// required; 0 means up to their own start-up limits.

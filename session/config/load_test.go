@@ -816,6 +816,16 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
+// A policy comes out in the words of the wire.
+func TestPolicyWords(t *testing.T) {
+	for in, want := range map[string]string{"untrusted": "untrusted", "on-failure": "on-request", "on-request": "on-request", "never": "never"} {
+		cfg := mustLoad(t, base(), "approval_policy='"+in+"'\n")
+		if got := string(cfg.ApprovalPolicy); got != `"`+want+`"` || len(cfg.Problems) > 0 {
+			t.Errorf("%s: %s, %s", in, got, lines(cfg.Problems))
+		}
+	}
+}
+
 // Names of variables are not taken for tokens, nor tokens for names.
 func TestLooksLikeToken(t *testing.T) {
 	for _, name := range []string{"PATH", "ASIA_REGION_1", "hf_token", "npm_config_cafile", "secret_name_of_the_thing", "MY_VERY_LONG_VARIABLE_NAME_2", "ProgramFiles(x86)", "@scope/server-docs", "docs"} {

@@ -210,7 +210,12 @@ func (l *loader) checkPolicyKeys(key string, n *node) {
 	}
 }
 
+// policyJSON gives the policy in the words of the wire, which has no
+// on-failure: Codex still reads it, and it asks where on-request asks.
 func policyJSON(n *node) json.RawMessage {
+	if n.value == "on-failure" {
+		n = &node{value: defaultPolicy}
+	}
 	raw, err := json.Marshal(showPolicy(n))
 	if err != nil { // words and booleans always marshal
 		return json.RawMessage(`"` + defaultPolicy + `"`)
