@@ -190,12 +190,17 @@ func TestSDKCancels(t *testing.T) {
 	})
 	bubble(t, func(t *testing.T) {
 		c, p := newPair(t, Options{})
-		go func() { p.recv(); p.send("noise\n") }()
+		greeted := make(chan struct{})
+		go func() {
+			p.recv()
+			close(greeted)
+		}()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := mcp.NewClient(testClient, nil).Connect(ctx, Transport{c}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"}); err == nil {
 			t.Fatal("connected")
 		}
+		<-greeted
 		if line, err := p.in.ReadString('\n'); err != io.EOF {
 			t.Errorf("after a given-up initialize the server got %q, %v", line, err)
 		}
