@@ -77,15 +77,13 @@ const (
 	ReasonCancelled Reason = "cancelled"
 	// ReasonThreadClosed: the thread was closed while the call ran.
 	ReasonThreadClosed Reason = "threadClosed"
-	// ReasonQuestionLoop: the server asked more often than the bound allows.
-	ReasonQuestionLoop Reason = "questionLoop"
 )
 
 // Values lists the words of a Reason.
 func (Reason) Values() []string {
 	return []string{"toolError", "invalidArguments", "toolGone", "serverFailed", "upstreamError", "timeout",
 		"resultTooLarge", "ambiguousDelivery", "userDeclined", "userCancelled", "policyNever", "clientUnsupported",
-		"cancelled", "threadClosed", "questionLoop"}
+		"cancelled", "threadClosed"}
 }
 
 // ApprovalDecision says whether a call was let through.

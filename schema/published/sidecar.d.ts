@@ -954,9 +954,7 @@ export type Reason =
   /** The editor cancelled the request. */
   | "cancelled"
   /** The thread was closed while the call ran. */
-  | "threadClosed"
-  /** The server asked more often than the bound allows. */
-  | "questionLoop";
+  | "threadClosed";
 
 /** Output is what the model reads of a result. */
 export interface Output {

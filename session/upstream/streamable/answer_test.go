@@ -64,6 +64,7 @@ func TestAnyAnswerCostsOneCall(t *testing.T) {
 		{"Latin-1", "application/json", 200, `{"jsonrpc":"2.0","id":$ID,"result":{"t":"` + "\xe9" + `"}}`, `{"t":"` + "\uFFFD" + `"}`},
 		{"line without colon", "text/event-stream", 200, "hello\n\ndata\n\ndata: " + ok + "\n\n", `{"content":[]}`},
 		{"bad events first", "text/event-stream", 200, "data: {\"jso\n\ndata: null\n\ndata:\n\ndata: {}\n\ndata: [1]\n\nevent: ping\ndata: x\n\ndata: " + ok + "\n\n", `{"content":[]}`},
+		{"an event of another kind first", "text/event-stream", 200, `event: x` + "\n" + `data: {"jsonrpc":"2.0","id":$ID,"result":{"wrong":1}}` + "\n\nevent: message\ndata: " + ok + "\n\n", `{"content":[]}`},
 		{"another response first", "text/event-stream", 200, `data: {"jsonrpc":"2.0","id":9999,"result":{}}` + "\n\ndata: " + ok + "\n\n", `{"content":[]}`},
 		{"no last empty line", "text/event-stream", 200, "data: " + ok, `{"content":[]}`},
 		{"carriage returns", "text/event-stream", 200, ": hi\r\rid: 1\rdata: " + ok + "\r\r", `{"content":[]}`},

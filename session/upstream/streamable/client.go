@@ -26,7 +26,8 @@ const (
 )
 
 // Options say what a client sends besides the SDK's requests, what it accepts,
-// and who hears of what. The zero Options are usable.
+// and who hears of what. The zero Options are usable. The functions may be
+// called from several goroutines at once.
 type Options struct {
 	// Header is sent with every request. Headers that belong to the protocol
 	// (Accept, Content-Type, Mcp-…, Last-Event-ID) and to the connection are

@@ -3,6 +3,7 @@ package streamable
 import (
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -112,17 +113,20 @@ const redactMin = 6
 // redact takes the values of the headers that were sent out of text: servers
 // like to repeat a token that they refuse.
 func redact(text string, sent http.Header) string {
+	var secrets []string
 	for name, values := range sent {
 		if reserved(name) && name != sessionHeader || name == "User-Agent" || name == "Accept-Encoding" {
 			continue
 		}
 		for _, v := range values {
-			parts := append(strings.Fields(v), v)
-			for i := len(parts) - 1; i >= 0; i-- {
-				if len(parts[i]) >= redactMin {
-					text = strings.ReplaceAll(text, parts[i], redacted)
-				}
-			}
+			secrets = append(append(secrets, v), strings.Fields(v)...)
+		}
+	}
+	// The longest first, as one may be part of another.
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	for _, s := range secrets {
+		if len(s) >= redactMin {
+			text = strings.ReplaceAll(text, s, redacted)
 		}
 	}
 	return text

@@ -20,10 +20,14 @@ func TestStandaloneClosesForEver(t *testing.T) {
 		f := &fake{t: t, era: era25, session: "s1"}
 		f.get = func(w http.ResponseWriter, _ *http.Request) { emit(w, ": hi\n\n") }
 		s := connect(t, f, Options{}, era25, nil)
-		time.Sleep(24 * time.Hour)
+		time.Sleep(10 * time.Second)
+		if n := len(f.got("GET")); n < 3 || n > 5 {
+			t.Errorf("%d GETs in ten seconds, want ever fewer", n)
+		}
+		time.Sleep(6 * time.Hour)
 		alive(t, s)
-		if n := len(f.got("GET")); n < 24*60 || n > 24*60*3/2 {
-			t.Errorf("%d GETs in a day, want about one a minute", n)
+		if n := len(f.got("GET")); n < 6*60 || n > 6*60*3/2 {
+			t.Errorf("%d GETs in six hours, want about one a minute", n)
 		}
 		_ = s.Close()
 		synctest.Wait()
@@ -35,14 +39,49 @@ func TestStandaloneClosesForEver(t *testing.T) {
 	})
 }
 
+// A stream that lived, or brought something, is opened again at once.
+func TestStandaloneInUse(t *testing.T) {
+	for name, c := range map[string]struct {
+		get   func(w http.ResponseWriter, r *http.Request)
+		after time.Duration
+		least int
+	}{
+		"idle for a minute": {func(w http.ResponseWriter, r *http.Request) {
+			emit(w, ": hi\n\n")
+			_ = sleep(r.Context(), time.Minute)
+		}, 2 * time.Hour, 115},
+		"one message each": {func(w http.ResponseWriter, _ *http.Request) {
+			emit(w, sseEvent("", `{"jsonrpc":"2.0","method":"notifications/x"}`))
+		}, time.Minute, 55},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := &fake{t: t, era: era25, session: "s1", get: c.get}
+				s := connect(t, f, Options{}, era25, nil)
+				time.Sleep(c.after)
+				if n := len(f.got("GET")); n < c.least {
+					t.Errorf("%d GETs in %v, want at least %d", n, c.after, c.least)
+				}
+				_ = s.Close()
+			})
+		})
+	}
+}
+
 // A proxy that closes an idle stream every minute is met with a new one at once;
 // what comes on it is delivered, unattributed, and the gap is told.
 func TestStandaloneReopens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{t: t, era: era25, session: "s1"}
 		opened := 0
+		var initialized atomic.Bool
+		f.handle("notifications/initialized", func(w http.ResponseWriter, _ *http.Request, _ seen) {
+			time.Sleep(2 * time.Second)
+			initialized.Store(true)
+			w.WriteHeader(202)
+		})
 		f.get = func(w http.ResponseWriter, r *http.Request) {
-			if n := len(f.got("notifications/initialized")); n == 0 {
+			if !initialized.Load() {
 				t.Error("the stream was opened before the session was")
 			}
 			if r.Header.Get("Mcp-Session-Id") != "s1" || r.Header.Get("X-Key") != "k" {
@@ -53,10 +92,7 @@ func TestStandaloneReopens(t *testing.T) {
 			if opened > 3 {
 				emit(w, sseEvent("", fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"n":%d}}`, opened)))
 			}
-			select {
-			case <-time.After(time.Minute):
-			case <-r.Context().Done():
-			}
+			_ = sleep(r.Context(), time.Minute)
 		}
 		gaps := 0
 		var seenBy []string
@@ -205,7 +241,8 @@ func TestStandaloneRequest(t *testing.T) {
 	f := &fake{t: t, era: era25, session: "s1"}
 	f.handle("POST", func(w http.ResponseWriter, _ *http.Request, s seen) { reply <- s.body; w.WriteHeader(202) })
 	f.get = func(w http.ResponseWriter, r *http.Request) {
-		emit(w, "data: junk\n\n"+sseEvent("", `{"jsonrpc":"2.0","id":1,"result":{}}`)+sseEvent("", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`))
+		emit(w, "data: junk\n\n"+sseEvent("", `{"jsonrpc":"2.0","id":1,"result":{}}`)+sseEvent("", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`)+
+			sseEvent("", `{"jsonrpc":"2.0","id":12345678901234567890,"method":"ping"}`))
 		emit(w, sseEvent("", `{"jsonrpc":"2.0","id":"q","method":"roots/list"}`))
 		<-r.Context().Done()
 	}

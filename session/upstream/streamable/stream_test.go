@@ -96,10 +96,8 @@ func TestResume(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		})
 		answered := make(chan seen, 1)
-		f.handle("", func(w http.ResponseWriter, _ *http.Request, s seen) { // replies of the client
-			answered <- s
-			w.WriteHeader(202)
-		})
+		// The client's reply has no method: it is found by its verb.
+		f.handle("POST", func(w http.ResponseWriter, _ *http.Request, s seen) { answered <- s; w.WriteHeader(202) })
 		gets := 0
 		f.get = func(w http.ResponseWriter, r *http.Request) {
 			last := r.Header.Get("Last-Event-ID")
@@ -130,9 +128,6 @@ func TestResume(t *testing.T) {
 				emit(w, sseEvent("a6", `{"jsonrpc":"2.0","id":`+f.got("tools/call")[0].id+`,"result":{"content":[],"n":1.0}}`))
 			}
 		}
-		// The reply of the client has no method: let it be found by its verb.
-		f.handle("POST", func(w http.ResponseWriter, _ *http.Request, s seen) { answered <- s; w.WriteHeader(202) })
-		f.on[""] = nil
 		var seenBy []string
 		o := Options{
 			Bearer: NewSecret("b"),
@@ -306,6 +301,31 @@ func TestCancel(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A stream that stays open after the response is let go of.
+func TestStreamThatStaysOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var held time.Duration
+		f := &fake{t: t, era: era25}
+		f.handle("tools/call", func(w http.ResponseWriter, r *http.Request, s seen) {
+			start := time.Now()
+			emit(w, sseEvent("", `{"jsonrpc":"2.0","id":`+s.id+`,"result":{"n":1}}`))
+			<-r.Context().Done()
+			held = time.Since(start)
+		})
+		s := connect(t, f, Options{}, era25, nil)
+		start := time.Now()
+		if _, err := Do(t.Context(), s, "tools/call", json.RawMessage(`{"name":"t"}`), nil); err != nil || time.Since(start) != 0 {
+			t.Errorf("got %v after %v", err, time.Since(start))
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if held != drainTime {
+			t.Errorf("the stream was held for %v, want %v", held, drainTime)
+		}
+		_ = s.Close()
+	})
 }
 
 // The exchange of a call that was cancelled is written by nobody else any more.

@@ -1,0 +1,9 @@
+// Package session serves one editor connection: it keeps the open threads and
+// routes each request to its own. It decides nothing.
+//
+// # Goroutines
+//
+// A session starts none. Its methods run where the wire calls them: the rows
+// marked InOrder on the reader, which therefore touch memory only, the others
+// on goroutines of their own.
+package session

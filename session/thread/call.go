@@ -1,0 +1,337 @@
+package thread
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcp-sidecar/mcp-sidecar/binding"
+	"github.com/mcp-sidecar/mcp-sidecar/binding/toolcall"
+	"github.com/mcp-sidecar/mcp-sidecar/elicit"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
+	"github.com/mcp-sidecar/mcp-sidecar/session/config"
+	"github.com/mcp-sidecar/mcp-sidecar/session/upstream"
+)
+
+// A ModelCall is a model's call of a bound tool.
+type ModelCall struct {
+	Binding         protocol.BindingID
+	Namespace, Name string
+	Arguments, Meta json.RawMessage
+	CallID          protocol.CallID // "" makes one
+	TurnID          protocol.TurnID
+	Timeout         time.Duration // 0 leaves the tool's own
+}
+
+// Called is how a call ended.
+type Called struct {
+	ID      protocol.CallID
+	Server  protocol.ServerName
+	Tool    protocol.ToolName
+	Outcome toolcall.Outcome
+}
+
+// Call carries out a model's call. What the model should know is in the
+// outcome; an error is a mistake of the editor.
+func (t *Thread) Call(ctx context.Context, m ModelCall) (Called, error) {
+	f, err := t.binding(m.Binding)
+	if err != nil {
+		return Called{}, err
+	}
+	bound, ok := f.tools.Lookup(m.Namespace, m.Name)
+	if !ok || bound.Exposure == protocol.ExposureHidden {
+		e := protocol.Errorf(protocol.KindUnknownTool, "binding %q has no tool %q", m.Binding, callable(m.Namespace, m.Name))
+		if near := f.tools.Nearest(m.Namespace, m.Name); len(near) > 0 {
+			e.WithHint("did you mean %s?", strings.Join(near, " or "))
+		}
+		return Called{}, e
+	}
+	return t.run(ctx, toolcall.Call{
+		CallID: m.CallID, TurnID: m.TurnID, Server: bound.Server, Tool: bound.Tool, Arguments: m.Arguments, Meta: m.Meta,
+		FrozenHash: bound.DefinitionHash, Timeout: m.Timeout,
+	})
+}
+
+func callable(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
+}
+
+// CallDirect carries out a person's call by raw names.
+func (t *Thread) CallDirect(ctx context.Context, server protocol.ServerName, tool protocol.ToolName, arguments, meta json.RawMessage) (Called, error) {
+	return t.run(ctx, toolcall.Call{Server: server, Tool: tool, Arguments: arguments, Meta: meta, Direct: true})
+}
+
+// run is what both kinds of calls have in common.
+func (t *Thread) run(ctx context.Context, c toolcall.Call) (Called, error) {
+	g, release, err := t.acquire(ctx)
+	if err != nil {
+		return Called{}, err
+	}
+	target := &target{t: t, g: g, release: release, name: c.Server, tool: c.Tool}
+	defer func() { target.release() }()
+	if _, ok := g.server(c.Server); !ok && c.Direct {
+		return Called{}, unknownServer(c.Server, g.servers)
+	}
+	set := g.settings
+	c.ThreadID, c.Policy, c.CanAsk = t.id, set.Policy, t.editor.Approvals
+	c.ImageInput, c.AudioInput, c.OutputTokenLimit = set.Model.ImageInput, set.Model.AudioInput, set.Model.OutputTokenLimit
+	c.SandboxState = t.sandboxState(set)
+	me, err := t.enter(&c)
+	if err != nil {
+		return Called{}, err
+	}
+	defer t.leave(c.CallID)
+	target.call, target.id, target.token = me, c.CallID, c.ProgressToken
+	ctx, end := t.lived(ctx)
+	defer end()
+	outcome := toolcall.Run(ctx, c, target, &t.gate, asker{t, c.TurnID}, events{t, c.TurnID})
+	return Called{c.CallID, c.Server, c.Tool, outcome}, nil
+}
+
+// enter registers a call, and makes an id for it if it has none.
+func (t *Thread) enter(c *toolcall.Call) (*running, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, t.errClosed()
+	}
+	if c.CallID == "" {
+		t.lastCall++
+		c.CallID = protocol.CallID(string(t.id) + "-c-" + strconv.FormatInt(t.lastCall, 10))
+	}
+	if t.calls[c.CallID] != nil {
+		return nil, protocol.Errorf(protocol.KindInvalidParams, "callId: a call %q is running in this thread", c.CallID).WithPointer("/callId")
+	}
+	// Call ids are the editor's, and two threads may use one: the token, which
+	// a server must be able to tell calls apart by, has the thread in it.
+	c.ProgressToken = string(t.id) + "/" + string(c.CallID)
+	me := &running{turn: c.TurnID}
+	t.calls[c.CallID] = me
+	t.running.Add(1)
+	return me, nil
+}
+
+func (t *Thread) leave(id protocol.CallID) {
+	t.mu.Lock()
+	delete(t.calls, id)
+	t.updated = time.Now()
+	t.mu.Unlock()
+	t.running.Done()
+}
+
+// sandboxState is what servers hear that asked for codex/sandbox-state-meta.
+func (t *Thread) sandboxState(set Settings) json.RawMessage {
+	path := filepath.ToSlash(t.cwd)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	u := url.URL{Scheme: "file", Path: path}
+	raw, err := rawjson.Marshal(struct {
+		Policy protocol.SandboxPolicy `json:"sandboxPolicy"`
+		Cwd    string                 `json:"sandboxCwd"`
+	}{set.Sandbox.Policy(), u.String()})
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+func unknownServer(name protocol.ServerName, servers []*config.Server) error {
+	e := protocol.Errorf(protocol.KindUnknownServer, "no server %q is configured for this thread", name).WithServer(name)
+	names := make([]string, len(servers))
+	for i, s := range servers {
+		names[i] = strconv.Quote(s.Name)
+	}
+	if len(names) > 0 && len(names) <= 10 {
+		e.WithHint("configured: %s", strings.Join(names, ", "))
+	}
+	return e
+}
+
+// Request passes a resources/* or prompts/* request on to a server.
+func (t *Thread) Request(ctx context.Context, server protocol.ServerName, method string, params json.RawMessage) (json.RawMessage, error) {
+	g, release, err := t.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	target := &target{t: t, g: g, release: release, name: server}
+	defer func() { target.release() }()
+	entry, ok := g.server(server)
+	if !ok {
+		return nil, unknownServer(server, g.servers)
+	}
+	ctx, end := t.lived(ctx)
+	defer end()
+	if err := target.Await(ctx); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, entry.ToolTimeout, errDeadline)
+	defer cancel()
+	result, err := target.client().Request(ctx, method, params)
+	if err == errDeadline {
+		return nil, protocol.Errorf(protocol.KindTimeout, "server %q did not answer %s within %s", server, method, entry.ToolTimeout).WithServer(server)
+	}
+	return result, err
+}
+
+// target is a tool on its live server. It implements toolcall.Target.
+type target struct {
+	t       *Thread
+	g       *generation
+	release func()
+	name    protocol.ServerName
+	tool    protocol.ToolName
+
+	call  *running
+	id    protocol.CallID
+	token string
+}
+
+func (x *target) client() *upstream.Client { return x.g.clients[x.name] }
+
+// Await implements toolcall.Target. A server that was lost just now is started
+// again and waited for, once.
+func (x *target) Await(ctx context.Context) error {
+	for again := false; ; again = true {
+		entry, ok := x.g.server(x.name)
+		switch {
+		case !ok:
+			return unknownServer(x.name, x.g.servers)
+		case !entry.Enabled:
+			return upstream.Status{Name: x.name, State: protocol.ServerDisabled}.Error()
+		case x.client() == nil:
+			f := invalid(entry)
+			return protocol.Errorf(f.Kind, "server %q can't start: %s", x.name, f.Error).WithServer(x.name).WithHint("%s", f.Hint)
+		}
+		status, err := x.client().Await(ctx)
+		if err != nil {
+			return err
+		}
+		if fault := status.Error(); fault == nil {
+			return nil
+		} else if again || !status.WasReady {
+			return fault
+		}
+		g, release, err := x.t.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		x.release()
+		x.g, x.release = g, release
+	}
+}
+
+// Tool implements toolcall.Target.
+func (x *target) Tool() (toolcall.Tool, bool) {
+	entry, ok := x.g.server(x.name)
+	c := x.client()
+	if !ok || c == nil {
+		return toolcall.Tool{}, false
+	}
+	status := c.Status()
+	if status.Catalog == nil {
+		return toolcall.Tool{}, false
+	}
+	offered, ok := status.Catalog.Tool(x.tool)
+	rules := x.t.rules(x.g, entry)
+	if !ok || rules.Refuses(x.tool) != "" {
+		return toolcall.Tool{}, false
+	}
+	tool := toolcall.Tool{
+		Title: offered.Title, Description: offered.Description, Hints: rules.HintsOf(offered), Hash: offered.DefinitionHash(),
+		Parallel: entry.SupportsParallel, Mode: elicit.ApprovalMode(entry.Approval(string(x.tool))),
+		Timeout: entry.CallTimeout(string(x.tool)), OutputTokenLimit: int64(entry.Tools[string(x.tool)].OutputTokenLimit),
+		SandboxState: wantsSandboxState(status.Capabilities), ResourceURI: resourceURI(offered),
+	}
+	return tool, true
+}
+
+// Send implements toolcall.Target.
+func (x *target) Send(ctx context.Context, params json.RawMessage, progress func(toolcall.Progress)) (json.RawMessage, error) {
+	x.t.mu.Lock()
+	x.call.deadline = toolcall.DeadlineFrom(ctx)
+	x.t.mu.Unlock()
+	return x.client().CallTool(ctx, upstream.Call{
+		ID: x.id, Params: params, Token: x.token,
+		Progress: func(p upstream.Progress) { progress(toolcall.Progress(p)) },
+	})
+}
+
+// wantsSandboxState reports whether a server declared that it wants to know
+// how the agent is sandboxed.
+func wantsSandboxState(capabilities json.RawMessage) bool {
+	var c struct {
+		Experimental map[string]json.RawMessage `json:"experimental"`
+	}
+	if json.Unmarshal(capabilities, &c) != nil {
+		return false
+	}
+	_, ok := c.Experimental["codex/sandbox-state-meta"]
+	return ok
+}
+
+// resourceURI is the page of a tool (MCP Apps), "" if it has none.
+func resourceURI(t *binding.Tool) string {
+	if t.Meta == nil {
+		return ""
+	}
+	var meta struct {
+		UI struct {
+			ResourceURI string `json:"resourceUri"`
+		} `json:"ui"`
+		Old string `json:"ui/resourceUri"`
+	}
+	if json.Unmarshal(t.Meta, &meta) != nil {
+		return ""
+	}
+	if meta.UI.ResourceURI != "" {
+		return meta.UI.ResourceURI
+	}
+	return meta.Old
+}
+
+// asker puts approvals to the person. It implements toolcall.Asker.
+type asker struct {
+	t    *Thread
+	turn protocol.TurnID
+}
+
+// Ask implements toolcall.Asker.
+func (a asker) Ask(ctx context.Context, q elicit.Question) (elicit.Answer, error) {
+	done := a.t.wait(protocol.WaitingOnApproval)
+	defer done()
+	return a.t.editor.Ask(ctx, a.t.id, a.turn, q)
+}
+
+// events tells the editor of a call. It implements toolcall.Events.
+type events struct {
+	t    *Thread
+	turn protocol.TurnID
+}
+
+// Started implements toolcall.Events.
+func (e events) Started(item protocol.Item, at time.Time) {
+	protocol.ItemStarted.Send(e.t.editor, &protocol.ItemStartedNotification{ThreadID: e.t.id, TurnID: e.turn, Item: item, StartedAtMs: at.UnixMilli()})
+}
+
+// Progress implements toolcall.Events.
+func (e events) Progress(id protocol.CallID, p toolcall.Progress) {
+	protocol.ItemProgress.Send(e.t.editor, &protocol.ItemProgressNotification{
+		ThreadID: e.t.id, TurnID: e.turn, ItemID: id, Message: p.Message, Progress: p.Progress, Total: p.Total,
+	})
+}
+
+// Completed implements toolcall.Events.
+func (e events) Completed(item protocol.Item, resultOmitted bool, at time.Time) {
+	protocol.ItemCompleted.Send(e.t.editor, &protocol.ItemCompletedNotification{
+		ThreadID: e.t.id, TurnID: e.turn, Item: item, ResultOmitted: resultOmitted, CompletedAtMs: at.UnixMilli(),
+	})
+}

@@ -1,0 +1,254 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/mcp-sidecar/mcp-sidecar/elicit"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/session/config"
+	"github.com/mcp-sidecar/mcp-sidecar/session/thread"
+)
+
+// ThreadStart implements protocol.Sidecar.
+func (s *Session) ThreadStart(ctx context.Context, p *protocol.ThreadStartParams) (*protocol.ThreadStartResult, error) {
+	src := s.sources(p.Cwd)
+	if p.Cwd == "" && len(p.WorkspaceRoots) > 0 {
+		src.Cwd = p.WorkspaceRoots[0]
+	}
+	if !filepath.IsAbs(src.Cwd) {
+		return nil, protocol.Errorf(protocol.KindInvalidParams, "cwd: %q is not an absolute path", src.Cwd).WithPointer("/cwd")
+	}
+	if len(p.WorkspaceRoots) > 0 {
+		src.WorkspaceFolder = p.WorkspaceRoots[0]
+	}
+	src.Thread = p.Config
+	cfg, err := config.Load(src)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.KindConfigInvalid, "%w", err)
+	}
+	settings, err := newSettings(p, cfg)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.open(ctx, thread.Options{
+		Cwd: src.Cwd, Config: cfg, Settings: settings, Provider: p.ModelProvider, Ephemeral: p.Ephemeral,
+		Version: s.opts.Version, Host: s.opts.Host, Editor: s.editor,
+	})
+	if err != nil {
+		return nil, err
+	}
+	protocol.Admitted(ctx) // the thread can be named from here on
+	if err := t.AwaitStart(ctx, time.Duration(p.WaitForServersMs)*time.Millisecond); err != nil {
+		s.forget(t.ID())
+		t.Close(s.ctx)
+		return nil, err
+	}
+	return &protocol.ThreadStartResult{
+		Thread: t.Describe(), Model: settings.Model.Name, ModelProvider: p.ModelProvider, Cwd: src.Cwd,
+		ApprovalPolicy: settings.PolicyText, ApprovalsReviewer: "user", Sandbox: settings.Sandbox.Policy(), Startup: t.Startup(),
+	}, nil
+}
+
+// open makes a thread and enters it into the table.
+func (s *Session) open(ctx context.Context, o thread.Options) (*thread.Thread, error) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil, protocol.Errorf(protocol.KindShuttingDown, "the sidecar is ending")
+	}
+	s.last++
+	o.ID = protocol.ThreadID("t-" + strconv.FormatInt(s.last, 10))
+	s.mu.Unlock()
+	t := thread.New(ctx, o)
+	s.mu.Lock()
+	closed := s.closed
+	if !closed {
+		s.threads[o.ID] = t
+		s.order = append(s.order, o.ID)
+	}
+	s.mu.Unlock()
+	if closed {
+		t.Close(s.ctx)
+		return nil, protocol.Errorf(protocol.KindShuttingDown, "the sidecar is ending")
+	}
+	return t, nil
+}
+
+// forget takes a thread out of the table and reports whether it was there.
+func (s *Session) forget(id protocol.ThreadID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.threads[id] == nil {
+		return false
+	}
+	delete(s.threads, id)
+	for i, o := range s.order {
+		if o == id {
+			s.order = append(s.order[:i:i], s.order[i+1:]...)
+			break
+		}
+	}
+	return true
+}
+
+// newSettings reads a thread's first settings: its own, else the
+// configuration's, else the defaults.
+func newSettings(p *protocol.ThreadStartParams, cfg *config.Config) (thread.Settings, error) {
+	set := thread.Settings{PolicyText: p.ApprovalPolicy, Sandbox: p.Sandbox}
+	if set.PolicyText == nil {
+		set.PolicyText = protocol.ApprovalPolicy(cfg.ApprovalPolicy)
+	}
+	if set.PolicyText == nil {
+		set.PolicyText = protocol.ApprovalPolicy(`"on-request"`)
+	}
+	if set.Sandbox == "" {
+		set.Sandbox = protocol.SandboxWorkspaceWrite
+	}
+	if p.Servers != nil {
+		set.Servers = *p.Servers
+	}
+	return set, applySettings(&set, p.Model)
+}
+
+// applySettings reads the raw parts of settings.
+func applySettings(set *thread.Settings, model protocol.ModelParam) error {
+	policy, err := elicit.ParsePolicy(set.PolicyText, set.Sandbox)
+	if err != nil {
+		return protocol.Errorf(protocol.KindInvalidParams, "approvalPolicy: %w", err).WithPointer("/approvalPolicy")
+	}
+	set.Policy = policy
+	if model != nil {
+		m, err := parseModel(model)
+		if err != nil {
+			return err
+		}
+		set.Model = m
+	}
+	if set.Model.Format == "" {
+		set.Model.Format = protocol.FormatOpenAIResponses
+	}
+	return nil
+}
+
+// parseModel reads a model: its name, or a description.
+func parseModel(raw protocol.ModelParam) (protocol.ModelSettings, error) {
+	var m protocol.ModelSettings
+	if len(raw) > 0 && raw[0] == '"' {
+		return m, json.Unmarshal(raw, &m.Name)
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return m, protocol.Errorf(protocol.KindInvalidParams, "model: must be a name or an object as ModelSettings describes it").WithPointer("/model")
+	}
+	if m.Format != "" {
+		known := false
+		for _, f := range m.Format.Values() {
+			known = known || f == string(m.Format)
+		}
+		if !known {
+			return m, protocol.Errorf(protocol.KindInvalidParams, "model.format: %q is none of %v", m.Format, m.Format.Values()).WithPointer("/model/format")
+		}
+	}
+	if m.MaxTools < 0 || m.NameMaxLength < 0 || m.OutputTokenLimit < 0 {
+		return m, protocol.Errorf(protocol.KindInvalidParams, "model: limits must not be negative").WithPointer("/model")
+	}
+	return m, nil
+}
+
+// ThreadList implements protocol.Sidecar.
+func (s *Session) ThreadList(context.Context, *protocol.ThreadListParams) (*protocol.ThreadListResult, error) {
+	s.mu.Lock()
+	all := make([]*thread.Thread, 0, len(s.order))
+	for _, id := range s.order {
+		all = append(all, s.threads[id])
+	}
+	s.mu.Unlock()
+	r := &protocol.ThreadListResult{Data: make([]protocol.Thread, 0, len(all))}
+	for _, t := range all {
+		r.Data = append(r.Data, t.Describe())
+	}
+	return r, nil
+}
+
+// ThreadRead implements protocol.Sidecar.
+func (s *Session) ThreadRead(_ context.Context, p *protocol.ThreadReadParams) (*protocol.ThreadReadResult, error) {
+	t, err := s.thread(p.ThreadID)
+	if err != nil {
+		return nil, err
+	}
+	return &protocol.ThreadReadResult{Thread: t.Describe(), Settings: public(t.Settings()), Startup: t.Startup()}, nil
+}
+
+func public(set thread.Settings) protocol.ThreadSettings {
+	return protocol.ThreadSettings{ApprovalPolicy: set.PolicyText, Sandbox: set.Sandbox, Model: set.Model, Servers: set.Servers}
+}
+
+// ThreadClose implements protocol.Sidecar.
+func (s *Session) ThreadClose(ctx context.Context, p *protocol.ThreadCloseParams) (*protocol.ThreadCloseResult, error) {
+	t, err := s.thread(p.ThreadID)
+	if err != nil {
+		return nil, err
+	}
+	if s.forget(p.ThreadID) {
+		t.Close(ctx)
+	}
+	return &protocol.ThreadCloseResult{}, nil
+}
+
+// ThreadSettingsUpdate implements protocol.Sidecar.
+func (s *Session) ThreadSettingsUpdate(_ context.Context, p *protocol.ThreadSettingsUpdateParams) (*protocol.ThreadSettingsUpdateResult, error) {
+	t, err := s.thread(p.ThreadID)
+	if err != nil {
+		return nil, err
+	}
+	set, err := t.Update(func(set *thread.Settings) error {
+		if p.ApprovalPolicy != nil {
+			set.PolicyText = p.ApprovalPolicy
+		}
+		if p.Sandbox != "" {
+			set.Sandbox = p.Sandbox
+		}
+		if p.Servers != nil {
+			set.Servers = *p.Servers
+		}
+		return applySettings(set, p.Model)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &protocol.ThreadSettingsUpdateResult{Settings: public(set)}, nil
+}
+
+// BindingFreeze implements protocol.Sidecar.
+func (s *Session) BindingFreeze(ctx context.Context, p *protocol.BindingFreezeParams) (*protocol.BindingFreezeResult, error) {
+	t, err := s.thread(p.ThreadID)
+	if err != nil {
+		return nil, err
+	}
+	var wait *time.Duration
+	if p.WaitMs != nil {
+		d := time.Duration(*p.WaitMs) * time.Millisecond
+		wait = &d
+	}
+	f, err := t.Freeze(ctx, wait, p.PreviousBindingID)
+	if err != nil {
+		return nil, err
+	}
+	return &protocol.BindingFreezeResult{Binding: f.Binding, Unchanged: f.Unchanged, Changes: f.Changes}, nil
+}
+
+// BindingRead implements protocol.Sidecar.
+func (s *Session) BindingRead(_ context.Context, p *protocol.BindingReadParams) (*protocol.BindingReadResult, error) {
+	t, err := s.thread(p.ThreadID)
+	if err != nil {
+		return nil, err
+	}
+	b, err := t.Binding(p.BindingID)
+	if err != nil {
+		return nil, err
+	}
+	return &protocol.BindingReadResult{Binding: b}, nil
+}
