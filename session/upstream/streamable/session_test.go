@@ -3,6 +3,7 @@ package streamable
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -110,10 +111,11 @@ func TestSubscribe(t *testing.T) {
 // Calls, streams and cancelling work over HTTP/2 as well.
 func TestHTTP2(t *testing.T) {
 	f := &fake{t: t, era: era25, session: "s1", sse: true}
-	closed := make(chan string, 1)
+	open, closed := make(chan bool, 1), make(chan string, 1)
 	f.handle("tools/call", func(w http.ResponseWriter, r *http.Request, s seen) {
 		if contains(s.params, "hang") {
 			emit(w, ": open\n\n")
+			open <- true
 			<-r.Context().Done()
 			closed <- r.Proto
 			return
@@ -130,13 +132,15 @@ func TestHTTP2(t *testing.T) {
 		t.Errorf("got %s, %v", raw, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(time.Millisecond, cancel)
-	if _, err := Do(ctx, s, "tools/call", json.RawMessage(`{"name":"hang"}`), nil); err != context.Canceled {
+	go func() { // ends with the stream's opening, or with the test
+		<-open
+		cancel()
+	}()
+	if _, err := Do(ctx, s, "tools/call", json.RawMessage(`{"name":"hang"}`), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	select { // the call may have been cancelled before it was sent
-	case <-closed:
-	default:
+	if p := receive(t, closed, "the end of the stream"); p != "HTTP/2.0" {
+		t.Errorf("the stream was %s", p)
 	}
 	alive(t, s)
 	_ = s.Close()
