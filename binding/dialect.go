@@ -179,14 +179,8 @@ func (d dialect) list(tools []protocol.BoundTool, namespaces []protocol.Namespac
 		}
 	case d.format == protocol.FormatGemini:
 		// All functions are one tool there.
-		var all []byte
-		for i := range tools {
-			if tools[i].Exposure == protocol.ExposureDirect {
-				all = appendElement(all, tools[i].Spec)
-			}
-		}
-		if all != nil {
-			list = append(list, append(append([]byte(`{"functionDeclarations":[`), all...), `]}`...))
+		if spec := wrap(`{"functionDeclarations":[`, tools, `]}`); spec != nil {
+			list = append(list, spec)
 		}
 	default:
 		for i := range tools {
@@ -198,35 +192,44 @@ func (d dialect) list(tools []protocol.BoundTool, namespaces []protocol.Namespac
 	return list
 }
 
-func appendElement(dst, elem []byte) []byte {
-	if dst != nil {
-		dst = append(dst, ',')
+// wrap returns the direct ones of the tools as the elements of an array between
+// head and tail; nil if there are none.
+func wrap(head string, tools []protocol.BoundTool, tail string) []byte {
+	size, some := len(head)+len(tail), false
+	for i := range tools {
+		if tools[i].Exposure == protocol.ExposureDirect {
+			size += len(tools[i].Spec) + 1
+			some = true
+		}
 	}
-	return append(dst, elem...)
+	if !some {
+		return nil
+	}
+	spec := append(make([]byte, 0, size), head...)
+	for i := range tools {
+		if tools[i].Exposure == protocol.ExposureDirect {
+			if len(spec) > len(head) {
+				spec = append(spec, ',')
+			}
+			spec = append(spec, tools[i].Spec...)
+		}
+	}
+	return append(spec, tail...)
 }
 
 // namespaceSpec returns a namespace with the direct ones of its tools, nil if
 // there are none.
 func namespaceSpec(n protocol.Namespace, tools []protocol.BoundTool) []byte {
-	var functions []byte
-	for i := range tools {
-		if tools[i].Exposure == protocol.ExposureDirect {
-			functions = appendElement(functions, tools[i].Spec)
-		}
-	}
-	if functions == nil {
-		return nil
-	}
 	description := cutText(strings.TrimSpace(n.Instructions), MaxInstructionsBytes)
 	if description == "" {
 		description = "Tools in the " + n.Name + " namespace."
 	}
-	spec := append(make([]byte, 0, len(functions)+len(description)+128), `{"type":"namespace","name":`...)
-	spec = rawjson.AppendString(spec, n.Name)
-	spec = append(spec, `,"description":`...)
-	spec = rawjson.AppendString(spec, description)
-	spec = append(spec, `,"tools":[`...)
-	return append(append(spec, functions...), `]}`...)
+	head := append(make([]byte, 0, len(description)+128), `{"type":"namespace","name":`...)
+	head = rawjson.AppendString(head, n.Name)
+	head = append(head, `,"description":`...)
+	head = rawjson.AppendString(head, description)
+	head = append(head, `,"tools":[`...)
+	return wrap(string(head), tools, `]}`)
 }
 
 // cutText returns at most n bytes of s, to the start of a character.

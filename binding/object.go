@@ -3,7 +3,6 @@ package binding
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
@@ -196,7 +195,6 @@ type pointer struct {
 }
 
 func (p *pointer) child(key string) *pointer { return &pointer{p, key} }
-func (p *pointer) index(i int) *pointer      { return p.child(strconv.Itoa(i)) }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
