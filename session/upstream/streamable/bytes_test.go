@@ -137,6 +137,7 @@ func sdkServer() *mcp.Server {
 		CompletionHandler: func(context.Context, *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 			return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{"xyz"}}}, nil
 		},
+		//lint:ignore SA1019 the older protocol has it
 		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}},
 	})
 	echo := func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

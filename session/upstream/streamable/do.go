@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -68,6 +66,7 @@ var sessionSenders = map[string]sender{
 		return s.Ping(ctx, &mcp.PingParams{})
 	},
 	"logging/setLevel": func(ctx context.Context, s *mcp.ClientSession, _ json.RawMessage) error {
+		//lint:ignore SA1019 servers of the older protocol have no other way
 		return s.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{})
 	},
 	"resources/subscribe": func(ctx context.Context, s *mcp.ClientSession, params json.RawMessage) error {
@@ -82,18 +81,6 @@ var sessionSenders = map[string]sender{
 func text(object []byte, key string) string {
 	s, _ := rawjson.String(member(object, key))
 	return s
-}
-
-// Methods returns the names of the methods that Do sends, sorted. Others must
-// be made known with [Allow].
-func Methods() []string {
-	return slices.Sorted(maps.Keys(merged()))
-}
-
-func merged() map[string]sender {
-	all := maps.Clone(senders)
-	maps.Copy(all, sessionSenders)
-	return all
 }
 
 // Do calls method with params, a JSON object (nil is {}), and returns the raw

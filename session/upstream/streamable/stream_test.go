@@ -238,6 +238,7 @@ func TestEventsPassAtOnce(t *testing.T) {
 				ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) {
 					t.Error("a notification that was handled reached the SDK")
 				},
+				//lint:ignore SA1019 the one notification that the SDK hands on in both protocols
 				LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) { got <- fmt.Sprint("SDK ", r.Params.Data) },
 			}
 			s := connectServer(t, f, o, era, co)
