@@ -3,14 +3,15 @@ package rpc
 import (
 	"bytes"
 	"io"
+	"sync"
 )
 
 const (
 	// readSize is how much is read at once, and the longest line that needs no
 	// memory of its own.
 	readSize = 64 << 10
-	// maxChunk bounds the pieces in which a long line is collected.
-	maxChunk = 1 << 20
+	// chunkSize is the size of the pieces in which a long line is collected.
+	chunkSize = 256 << 10
 	// maxEmptyReads is how often a reader may return nothing before it is
 	// taken for broken, as in package bufio.
 	maxEmptyReads = 100
@@ -93,29 +94,54 @@ func (l *lineReader) checked(n line) line {
 	return n
 }
 
-// long collects a line whose first part fills buf. It goes into pieces and
-// then into one slice of the right size, so that at most twice the line is
-// held; growing one slice would leave several times as much behind.
+// chunkPool keeps the pieces of long lines for the next one. The collector
+// empties it when no long lines come.
+var chunkPool = sync.Pool{New: func() any { return new([chunkSize]byte) }}
+
+// A pile collects a long line in pieces. Growing one slice instead would leave
+// several times the line behind.
+type pile struct {
+	chunks []*[chunkSize]byte
+	size   int
+}
+
+func (p *pile) add(part []byte) {
+	for len(part) > 0 {
+		at := p.size % chunkSize
+		if at == 0 {
+			p.chunks = append(p.chunks, chunkPool.Get().(*[chunkSize]byte))
+		}
+		n := copy(p.chunks[len(p.chunks)-1][at:], part)
+		p.size += n
+		part = part[n:]
+	}
+}
+
+// take returns a copy of the first n bytes and empties the pile.
+func (p *pile) take(n int) []byte {
+	text := make([]byte, 0, n)
+	for _, c := range p.chunks {
+		text = append(text, c[:min(chunkSize, n-len(text))]...)
+		chunkPool.Put(c)
+	}
+	*p = pile{}
+	return text
+}
+
+// long collects a line whose first part fills buf.
 func (l *lineReader) long() line {
-	var chunks [][]byte
+	var p pile
 	var prefix []byte // set when the line is too long
-	total := 0
 	for {
 		part, ended := l.cut()
 		if !ended {
 			part = l.rest()
 		}
-		total += len(part)
-		switch {
-		case prefix != nil:
-		case total > l.max+1: // a carriage return may be on top
-			if len(chunks) == 0 {
-				chunks = add(chunks, part, total)
+		if prefix == nil {
+			p.add(part)
+			if p.size > l.max+1 { // a carriage return may be on top
+				prefix = p.take(min(p.size, readSize))
 			}
-			prefix = chunks[0][:min(len(chunks[0]), readSize)]
-			chunks = nil
-		default:
-			chunks = add(chunks, part, total)
 		}
 		if ended || l.err != nil && l.start == l.end {
 			break
@@ -125,31 +151,11 @@ func (l *lineReader) long() line {
 	if prefix != nil {
 		return line{text: prefix, owned: true, tooLong: true}
 	}
-	text := make([]byte, 0, total)
-	for i, c := range chunks {
-		text = append(text, c...)
-		chunks[i] = nil
-	}
-	n := l.checked(line{text: text, owned: true})
+	n := l.checked(line{text: p.take(p.size), owned: true})
 	if n.tooLong {
 		n.text = n.text[:min(len(n.text), readSize)]
 	}
 	return n
-}
-
-// add appends part to the last chunk, and to new ones that grow with total.
-func add(chunks [][]byte, part []byte, total int) [][]byte {
-	for len(part) > 0 {
-		if n := len(chunks); n > 0 && len(chunks[n-1]) < cap(chunks[n-1]) {
-			last := chunks[n-1]
-			fit := min(len(part), cap(last)-len(last))
-			chunks[n-1] = append(last, part[:fit]...)
-			part = part[fit:]
-			continue
-		}
-		chunks = append(chunks, make([]byte, 0, min(max(2*readSize, total), maxChunk)))
-	}
-	return chunks
 }
 
 // fill reads once into what is free of buf.
