@@ -40,6 +40,8 @@ func TestMain(m *testing.M) {
 		host()
 	case "flood":
 		flood()
+	case "bare":
+		bare()
 	default:
 		os.Exit(m.Run())
 	}
@@ -150,6 +152,18 @@ func host() {
 	for {
 		time.Sleep(time.Hour)
 	}
+}
+
+// bare is a program with one child and no reaper.
+func bare() {
+	path, _ := os.Executable()
+	s := New(Options{})
+	p, err := s.Start(context.Background(), Spec{Command: path, Args: []string{"stubborn"}, Env: []string{roleVar + "=leaf"}})
+	if err != nil {
+		fmt.Println("bare:", err)
+		os.Exit(1)
+	}
+	io.Copy(os.Stdout, p.Stdout())
 }
 
 func newSupervisor(t testing.TB) *Supervisor {

@@ -142,10 +142,13 @@ func TestExit(t *testing.T) {
 // outlive the child.
 func TestGrandchildHoldsStdout(t *testing.T) {
 	s := newSupervisor(t)
-	p := start(t, s, shell(`"$0" deaf & exec 2>&-; echo "from the child"; exit 7`, self(t)))
-	data, err := io.ReadAll(p.Stdout()) // ends though the grandchild lives
+	p := start(t, s, shell(`"$0" stubborn & exec 2>&-; echo "from the child"; exit 7`, self(t)))
+	data, err := io.ReadAll(p.Stdout())
 	if err != nil {
 		t.Errorf("reading stdout: %v", err)
+	}
+	if !groupAlive(p.PID()) { // it is killed four seconds later
+		t.Error("stdout ended only with the grandchild")
 	}
 	if !strings.Contains(string(data), "from the child") {
 		t.Errorf("stdout = %q", data)
@@ -334,6 +337,49 @@ func TestKilledProgramLeavesNothing(t *testing.T) {
 	}
 	for _, pid := range pids { // daemons cannot be found elsewhere; do not leave ours
 		defer syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// Without a reaper the kernel still kills the child itself.
+func TestKilledProgramWithoutReaper(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs a parent-death signal")
+	}
+	cmd := exec.Command(self(t))
+	cmd.Env = []string{roleVar + "=bare"}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pids := readPIDs(t, bufio.NewReader(out), 1)
+	cmd.Process.Kill()
+	cmd.Wait()
+	wantGone(t, pids)
+}
+
+// A reaper ends a group that ignores SIGTERM, also where there is no cookie to
+// find its members by, and not one it was told has gone.
+func TestReaperKills(t *testing.T) {
+	s := newSupervisor(t)
+	doomed := start(t, s, roleSpec(t, "leaf", "stubborn"))
+	spared := start(t, s, roleSpec(t, "leaf", "stubborn"))
+	pids := readPIDs(t, bufio.NewReader(doomed.Stdout()), 1)
+	readPIDs(t, bufio.NewReader(spared.Stdout()), 1)
+	cmd := exec.Command(self(t), ReaperArg, "")
+	cmd.Stdin = strings.NewReader(fmt.Sprintf("+%d\n+%d\n-%d\n", doomed.PID(), spared.PID(), spared.PID()))
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	wantGone(t, pids)
+	wait(t, doomed.Exited(), "Exited")
+	if exit, _ := doomed.Exit(); exit.Signal != "SIGKILL" {
+		t.Errorf("Exit = %v, want SIGKILL", exit)
+	}
+	if !running(spared.PID()) {
+		t.Error("the group that had been taken back was killed")
 	}
 }
 
