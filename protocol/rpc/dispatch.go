@@ -88,7 +88,7 @@ func (c *connection) request(m message) *protocol.Error {
 	case duplicate:
 		return protocol.Errorf(protocol.KindDuplicateID, "a request with this id is in flight")
 	case closing || c.phase == shutdown:
-		return protocol.Errorf(protocol.KindShuttingDown, "the sidecar is ending and takes no new requests")
+		return shuttingDown()
 	case c.phase == fresh && m.method != protocol.MethodInitialize:
 		return protocol.Errorf(protocol.KindNotInitialized, "not initialized: initialize must come first")
 	case c.phase != fresh && m.method == protocol.MethodInitialize:
@@ -106,17 +106,17 @@ func (c *connection) request(m message) *protocol.Error {
 		return err
 	}
 	if row.Order == protocol.InOrder {
-		if !c.inflight.add(m.key, nil) {
-			return protocol.Errorf(protocol.KindShuttingDown, "the sidecar is ending and takes no new requests")
+		if !c.admit(m.key, nil) {
+			return shuttingDown()
 		}
 		c.inOrder(m, row, params)
 		return nil
 	}
 	// A cancel may be the next line: it must find the request.
 	ctx, cancel := context.WithCancelCause(c.ctx)
-	if !c.inflight.add(m.key, cancel) {
+	if !c.admit(m.key, cancel) {
 		cancel(errEnding)
-		return protocol.Errorf(protocol.KindShuttingDown, "the sidecar is ending and takes no new requests")
+		return shuttingDown()
 	}
 	admitted := make(chan struct{}) // closed by the request
 	admit := sync.OnceFunc(func() { close(admitted) })
@@ -130,6 +130,19 @@ func (c *connection) request(m message) *protocol.Error {
 		<-admitted
 	}
 	return nil
+}
+
+func shuttingDown() *protocol.Error {
+	return protocol.Errorf(protocol.KindShuttingDown, "the sidecar is ending and takes no new requests")
+}
+
+// admit enters a request into the table, unless the sidecar is ending.
+func (c *connection) admit(key string, cancel context.CancelCauseFunc) bool {
+	if !c.inflight.add(key, cancel) {
+		return false
+	}
+	c.counters.InFlight.Add(1)
+	return true
 }
 
 // inOrder runs a request on the reader. initialize and shutdown move the
@@ -149,17 +162,6 @@ func (c *connection) inOrder(m message, row *protocol.Method, params any) {
 		c.phase = shutdown
 		c.orderly.Store(true)
 	}
-}
-
-// unwant takes the list of notifications that the editor does not want.
-func (e *editor) unwant(c *protocol.ClientCapabilities) {
-	names := map[string]bool{}
-	if c != nil {
-		for _, n := range c.OptOutNotificationMethods {
-			names[n] = true
-		}
-	}
-	e.unwanted.Store(&names)
 }
 
 // run carries out a request and returns its reply, whatever happens, and
@@ -184,6 +186,7 @@ func (c *connection) run(ctx context.Context, m message, row *protocol.Method, p
 func (c *connection) reply(m message, parts [][]byte) {
 	c.inflight.free(m.key)
 	c.queue.reply(parts)
+	c.counters.InFlight.Add(-1)
 	c.inflight.finish()
 }
 

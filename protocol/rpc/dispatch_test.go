@@ -228,6 +228,9 @@ func TestPipelinedCalls(t *testing.T) {
 		if l := replies[len(replies)-1]; !strings.Contains(l, `"id":"list",`+emptyList) {
 			t.Errorf("the last is %s", l)
 		}
+		if n := p.counters.InFlight.Load(); n != bound {
+			t.Errorf("%d are in flight", n)
+		}
 		close(release)
 		more := p.got()
 		if len(replies)-1 != n-bound || len(more) != bound || p.counters.Refused.Load() != n-bound {
@@ -235,6 +238,9 @@ func TestPipelinedCalls(t *testing.T) {
 		}
 		p.send(callLine("1", "{}"))
 		p.want(`"id":1,"result":{}`)
+		if n := p.counters.InFlight.Load(); n != 0 {
+			t.Errorf("%d are in flight", n)
+		}
 	})
 }
 

@@ -204,6 +204,17 @@ func (e *editor) Notify(method string, params any) {
 	e.queue.send(parts, key)
 }
 
+// unwant takes the list of notifications that the editor does not want.
+func (e *editor) unwant(c *protocol.ClientCapabilities) {
+	names := map[string]bool{}
+	if c != nil {
+		for _, n := range c.OptOutNotificationMethods {
+			names[n] = true
+		}
+	}
+	e.unwanted.Store(&names)
+}
+
 // orEmpty makes params an object where there are none.
 func orEmpty(params any) any {
 	if v := reflect.ValueOf(params); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {

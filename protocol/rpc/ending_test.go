@@ -77,7 +77,7 @@ func TestEndingBounds(t *testing.T) {
 		{"signal, too slow", signal, slowly(6 * time.Second), shuttingDown, 5 * time.Second, Stopped, 0},
 		{"signal, deaf", signal, deaf, "", 7 * time.Second, Stopped, 1},
 		{"exit", exit, slowly(time.Second), shuttingDown, 0, ExitedEarly, 0},
-		{"exit, deaf", exit, deaf, "", 4 * time.Second, ExitedEarly, 1},
+		{"exit, deaf", exit, deaf, "", 2 * time.Second, ExitedEarly, 1},
 		{"signal while draining", func(p *peer) { eof(p); time.Sleep(time.Second); signal(p) }, slowly(20 * time.Second), shuttingDown, 6 * time.Second, EndOfInput, 0},
 		{"exit after signal", func(p *peer) { signal(p); time.Sleep(time.Second); exit(p) }, slowly(20 * time.Second), shuttingDown, time.Second, ExitedEarly, 0},
 		{"EOF after signal", func(p *peer) { signal(p); time.Sleep(time.Second); eof(p) }, slowly(3 * time.Second), `"id":1,"result":{}`, 3 * time.Second, Stopped, 0},

@@ -51,6 +51,8 @@ type Options struct {
 type Counters struct {
 	// BadLines were refused because they are no message.
 	BadLines atomic.Int64
+	// InFlight requests are running now.
+	InFlight atomic.Int64
 	// Refused requests met too many in flight.
 	Refused atomic.Int64
 	// Ignored answers belong to no open question: late ones, mostly.
@@ -204,55 +206,83 @@ func (l libraryLog) Printf(format string, v ...any) { l.log.Debug().Msgf(format,
 func (c *connection) wait(ctx context.Context) Ending {
 	ending, patience := c.first(ctx)
 	c.inflight.close()
-	switch ending.How {
-	case EditorGone:
-		return c.lost(ending.Cause)
-	case Exited, ExitedEarly:
-		c.cancel(errEnding)
-	case EndOfInput, Stopped:
+	if ending.How != EditorGone {
+		ending = c.finish(ctx, ending, patience)
 	}
-	limit := time.NewTimer(patience)
-	defer limit.Stop()
-	began := time.Now()
-	stop, hangup := ctx.Done(), c.conn.DisconnectNotify()
+	if ending.How == EditorGone {
+		c.abandon(ending.Cause)
+	}
+	return ending
+}
+
+// finish gives the requests that were read the time to end by themselves, then
+// a moment to end when cancelled, and the editor the time to read the replies.
+// Its own ending replaces the one given when something worse happens.
+func (c *connection) finish(ctx context.Context, ending Ending, patience time.Duration) Ending {
+	ending, deadline := c.drain(ctx, ending, time.Now().Add(patience))
+	if ending.How == EditorGone {
+		return ending
+	}
+	c.cancel(errEnding)
+	select {
+	case <-c.inflight.idle:
+	case <-c.queue.gone:
+		return c.unread()
+	case <-time.After(cancelGrace):
+		c.log.Warn().Int("requests", c.inflight.unanswered()).Msg("requests did not end when cancelled")
+	}
+	c.queue.close()
+	select {
+	case <-c.queue.done:
+	case <-c.queue.gone:
+		return c.unread()
+	case <-time.After(max(flushGrace, time.Until(deadline))):
+		return Ending{How: EditorGone, Cause: errUnread}
+	}
+	return ending
+}
+
+// drain waits for the requests that run, at most until deadline, which a signal
+// brings nearer. exit ends it.
+func (c *connection) drain(ctx context.Context, ending Ending, deadline time.Time) (Ending, time.Time) {
+	var stop, hangup <-chan struct{}
 	switch ending.How {
 	case Stopped:
-		stop = nil
-	default:
-		hangup = nil
+		hangup = c.conn.DisconnectNotify()
+	case EndOfInput, Exited, ExitedEarly, EditorGone:
+		stop = ctx.Done()
 	}
-	for waiting := true; waiting; {
+	limit := time.NewTimer(time.Until(deadline))
+	defer limit.Stop()
+	for {
 		select {
 		case <-c.inflight.idle:
-			waiting = false
+			return ending, deadline
 		case <-limit.C:
-			waiting = false
+			return ending, deadline
 		case <-c.queue.gone:
-			return c.lost(c.queue.lost())
-		case <-stop: // a signal while draining shortens it
+			return c.unread(), deadline
+		case <-stop:
 			stop = nil
 			if cause := context.Cause(ctx); errors.Is(cause, ErrEditorGone) {
-				return c.lost(cause)
+				return Ending{How: EditorGone, Cause: cause}, deadline
 			}
-			patience = min(patience, time.Since(began)+c.options.StopGrace)
-			limit.Reset(patience - time.Since(began))
+			if sooner := time.Now().Add(c.options.StopGrace); sooner.Before(deadline) {
+				deadline = sooner
+				limit.Reset(time.Until(deadline))
+			}
 		case <-hangup:
 			hangup = nil
 			if c.exited.Load() {
-				ending = c.hungUp()
-				waiting = false
+				return c.hungUp(), deadline
 			}
 		}
 	}
-	c.cancel(errEnding)
-	if cause := c.settle(); cause != nil {
-		return c.lost(cause)
-	}
-	c.queue.close()
-	if cause := c.flush(max(flushGrace, patience-time.Since(began))); cause != nil {
-		return c.lost(cause)
-	}
-	return ending
+}
+
+// unread is the ending when the queue has failed.
+func (c *connection) unread() Ending {
+	return Ending{How: EditorGone, Cause: c.queue.lost()}
 }
 
 // first waits for the first reason to end, and says how long requests may run
@@ -260,13 +290,13 @@ func (c *connection) wait(ctx context.Context) Ending {
 func (c *connection) first(ctx context.Context) (Ending, time.Duration) {
 	select {
 	case <-c.queue.gone:
-		return Ending{How: EditorGone, Cause: c.queue.lost()}, 0
+		return c.unread(), 0
 	case <-c.conn.DisconnectNotify():
 		e := c.hungUp()
 		if e.How == EndOfInput {
 			return e, c.options.Drain
 		}
-		return e, cancelGrace
+		return e, 0
 	case <-ctx.Done():
 		cause := context.Cause(ctx)
 		if errors.Is(cause, ErrEditorGone) {
@@ -287,42 +317,15 @@ func (c *connection) hungUp() Ending {
 	return Ending{How: ExitedEarly}
 }
 
-// settle gives cancelled requests a moment to reply. It returns the cause if
-// the editor is gone meanwhile.
-func (c *connection) settle() error {
-	select {
-	case <-c.inflight.idle:
-	case <-c.queue.gone:
-		return c.queue.lost()
-	case <-time.After(cancelGrace):
-		c.log.Warn().Int("requests", c.inflight.unanswered()).Msg("requests did not end when cancelled")
-	}
-	return nil
-}
-
-// flush waits until the closed queue is written.
-func (c *connection) flush(limit time.Duration) error {
-	select {
-	case <-c.queue.done:
-	case <-c.queue.gone:
-		return c.queue.lost()
-	case <-time.After(limit):
-		return errUnread
-	}
-	return nil
-}
-
-// lost ends all at once: nobody reads the replies.
-func (c *connection) lost(cause error) Ending {
+// abandon ends all at once: nobody reads the replies.
+func (c *connection) abandon(cause error) {
 	c.log.Error().Err(cause).Msg("the editor is gone")
 	c.queue.fail(cause)
-	c.inflight.close()
 	c.cancel(ErrEditorGone)
 	select {
 	case <-c.inflight.idle:
 	case <-time.After(cancelGrace):
 	}
-	return Ending{How: EditorGone, Cause: cause}
 }
 
 // close ends the goroutines.
