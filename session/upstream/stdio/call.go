@@ -31,9 +31,7 @@ func (c *Conn) Call(ctx context.Context, method string, params []byte) (json.Raw
 	}
 	f.buf = appendRequest(f.buf, id, method, params)
 	if err := c.send(ctx, f); err != nil {
-		if c.takePending(id) == nil {
-			return c.ended(p) // the end of the connection was first
-		}
+		c.takePending(id)
 		return nil, err
 	}
 	select {
@@ -41,21 +39,15 @@ func (c *Conn) Call(ctx context.Context, method string, params []byte) (json.Raw
 		return a.result, a.err
 	case <-ctx.Done():
 	}
-	if c.abandon(id) == nil {
-		return c.ended(p)
+	if c.abandon(id) == nil { // it has just been taken, to be answered
+		a := <-p.answer
+		return a.result, a.err
 	}
 	cause := context.Cause(ctx)
 	if !f.drop() && method != methodInitialize {
 		c.cancelled(id, cause)
 	}
 	return nil, cause
-}
-
-// ended returns the answer of a call that somebody else has taken out of the
-// pending ones, and is about to answer.
-func (c *Conn) ended(p *pending) (json.RawMessage, error) {
-	a := <-p.answer
-	return a.result, a.err
 }
 
 // appendRequest appends a request and its newline.

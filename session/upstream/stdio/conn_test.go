@@ -375,6 +375,50 @@ func TestInitializeIsNotCancelled(t *testing.T) {
 	})
 }
 
+// Nor is the SDK's, which would say so.
+func TestInitializeOfTheSDKIsNotCancelled(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c, p := newPair(t, Options{})
+		write := func(id float64, method, params string) {
+			t.Helper()
+			msg := &jsonrpc.Request{Method: method, Params: json.RawMessage(params)}
+			if id > 0 {
+				msg.ID, _ = jsonrpc.MakeID(id)
+			}
+			if err := c.Write(t.Context(), msg); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, step := range []struct {
+			method    string
+			cancelled bool
+		}{{"initialize", false}, {"tools/list", true}} {
+			write(1, step.method, "{}")
+			p.recv()
+			write(0, methodCancelled, `{"requestId":1}`)
+			write(0, "next", "{}")
+			if m := p.recv(); (m.Method == methodCancelled) != step.cancelled {
+				t.Errorf("after giving up %s the server got %s", step.method, m.Method)
+			}
+			if step.cancelled {
+				p.recv()
+			}
+		}
+	})
+}
+
+// Whether a frame has gone out is known however often it is asked.
+func TestFrameDrop(t *testing.T) {
+	var f frame
+	if !f.drop() || !f.drop() {
+		t.Error("a queued frame is not dropped")
+	}
+	f.state.Store(frameStarted)
+	if f.drop() {
+		t.Error("a frame is dropped while it is written")
+	}
+}
+
 // A server that does not read its stdin blocks no caller beyond its context;
 // what had not gone out is never sent; and Close returns.
 func TestServerDoesNotRead(t *testing.T) {

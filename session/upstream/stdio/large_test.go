@@ -167,6 +167,21 @@ func TestMalformedAnswer(t *testing.T) {
 	}
 }
 
+// Of two values on a line nothing is taken, and nobody's call fails for it.
+func TestTwoValuesOnALine(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var noise []Noise
+		c, p := newPair(t, Options{OnNoise: func(n Noise) { noise = append(noise, n) }})
+		done := begin(t.Context(), c, "x", "")
+		line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":1}`, p.recv().ID)
+		p.send(line + ` {"jsonrpc":"2.0","method":"y"}` + "\n" + line + "\n")
+		(<-done).want(t, "1")
+		if len(noise) != 1 {
+			t.Errorf("noise = %+v, want one", noise)
+		}
+	})
+}
+
 // A large result is one piece of memory, and its neighbours are not touched.
 func TestLargeResults(t *testing.T) {
 	bubble(t, func(t *testing.T) {
