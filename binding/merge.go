@@ -25,7 +25,7 @@ const maxMergeDepth = 16
 
 // More bounds of the same kind: schemas looked at, and members of one.
 const (
-	maxMergeSteps   = 500
+	maxMergeSteps   = 200
 	maxMergeMembers = 1000
 )
 
@@ -148,7 +148,9 @@ func own(o object) shape {
 	for _, p := range props {
 		s.props = append(s.props, property{p.key, p.val, acceptsAll(p.val)})
 	}
-	s.required, _ = stringsOf(o.get("required"))
+	if s.required, _ = stringsOf(o.get("required")); len(s.required) > maxMergeMembers {
+		s.required = nil
+	}
 	s.closed = isFalse(o.get("additionalProperties")) && o.get("patternProperties") == nil
 	return s
 }
@@ -188,7 +190,7 @@ func both(a, b shape) shape {
 	}
 	out.required = slices.Clone(a.required)
 	for _, name := range b.required {
-		if !slices.Contains(out.required, name) {
+		if len(out.required) < maxMergeMembers && !slices.Contains(out.required, name) {
 			out.required = append(out.required, name)
 		}
 	}
@@ -244,7 +246,7 @@ func eitherProperty(name string, alternatives []shape) property {
 			if !slices.ContainsFunc(variants, func(v []byte) bool { return bytes.Equal(v, p.schema) }) {
 				variants = append(variants, p.schema)
 			}
-		case !a.closed:
+		case false:
 			out.any = true
 		}
 	}
