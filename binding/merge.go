@@ -246,7 +246,7 @@ func eitherProperty(name string, alternatives []shape) property {
 			if !slices.ContainsFunc(variants, func(v []byte) bool { return bytes.Equal(v, p.schema) }) {
 				variants = append(variants, p.schema)
 			}
-		case false:
+		case !a.closed:
 			out.any = true
 		}
 	}
