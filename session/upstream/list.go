@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-sidecar/mcp-sidecar/binding"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
+	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/streamable"
 )
 
 // tools lists a server's tools, page by page. A breach of a bound keeps what
@@ -22,7 +23,32 @@ func (c *Client) tools(ctx context.Context, conn wire) (*binding.Catalog, error)
 	if breach != "" {
 		c.owner.Warn(name, protocol.KindCatalogTruncated, fmt.Sprintf("server %q: its list of tools was cut: %s; %d tools were kept", name, breach, len(items)))
 	}
-	return binding.ParseCatalog(name, items, breach != ""), nil
+	items, unfit := headed(conn, items)
+	catalog := binding.ParseCatalog(name, items, breach != "")
+	for _, o := range unfit {
+		o.Server = name
+		catalog.Omitted = append(catalog.Omitted, o)
+	}
+	return catalog, nil
+}
+
+// headed leaves out the tools whose header annotations are invalid: over HTTP
+// a client of 2026-07-28 must not offer them.
+func headed(conn wire, items []json.RawMessage) (fit []json.RawMessage, unfit []protocol.OmittedTool) {
+	if h, ok := conn.(*httpWire); !ok || !h.modern() {
+		return items, nil
+	}
+	for _, item := range items {
+		tool, err := binding.ParseTool(item)
+		if err == nil {
+			if err := streamable.CheckParamHeaders(tool.InputSchema); err != nil {
+				unfit = append(unfit, protocol.OmittedTool{Tool: tool.Name, Reason: err.Error(), Path: "/inputSchema"})
+				continue
+			}
+		}
+		fit = append(fit, item)
+	}
+	return fit, unfit
 }
 
 // Inventory lists a server's resources and resource templates, within the
