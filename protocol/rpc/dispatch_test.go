@@ -113,7 +113,7 @@ func TestInvalidParams(t *testing.T) {
 }
 
 // Params that fit arrive; null stands for an absent optional; floats that are
-// integers are integers; raw members keep null.
+// integers are integers; raw members keep null; of two the last one counts.
 func TestParamsArrive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got *protocol.ThreadStartParams
@@ -122,10 +122,10 @@ func TestParamsArrive(t *testing.T) {
 			return nil, nil
 		}}, Options{})
 		p.send(`{"id":1,"method":"thread/start","params":{"cwd":"/\u00e9","workspaceRoots":[],"approvalPolicy":{"granular":{"mcp_elicitations":true,"rules":true,"sandbox_approval":false} },` +
-			`"sandbox":null,"servers":null,"config":null,"model":"gpt","waitForServersMs":3e4,"ephemeral":true,"Cwd":"other"}}`)
+			`"sandbox":null,"servers":null,"config":null,"model":"gpt","waitForServersMs":3e4,"ephemeral":true,"ephemeral":false,"Cwd":"other"}}`)
 		p.want(`"id":1,"result":null`)
 		if got.Cwd != "/é" || got.WorkspaceRoots == nil || string(got.ApprovalPolicy) != `{"granular":{"mcp_elicitations":true,"rules":true,"sandbox_approval":false} }` ||
-			got.Sandbox != "" || got.Servers != nil || string(got.Config) != "null" || string(got.Model) != `"gpt"` || got.WaitForServersMs != 30000 || !got.Ephemeral {
+			got.Sandbox != "" || got.Servers != nil || string(got.Config) != "null" || string(got.Model) != `"gpt"` || got.WaitForServersMs != 30000 || got.Ephemeral {
 			t.Errorf("got %+v", got)
 		}
 	})
@@ -141,6 +141,10 @@ func TestDuplicateID(t *testing.T) {
 		duplicate := func(id string) string {
 			return errorWith(id, protocol.CodeInvalidRequest, protocol.KindDuplicateID)
 		}
+		p.send(callLine("0", "{}"))
+		p.want()
+		p.send(callLine("-0", "{}"))
+		p.want(duplicate("-0"))
 		p.send(callLine("1", "{}"), callLine(`"\u0031"`, "{}"), `{"id":"a","method":"thread/list"}`, `{"id":"b","method":"thread/list"}`)
 		p.want(duplicate("1"), duplicate(`"\u0031"`), duplicate(`"a"`), `"id":"b","result"`)
 		p.send(`{"method":"$/cancelRequest","params":{"id":1}}`)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -174,6 +175,31 @@ func TestCallCancelled(t *testing.T) {
 			t.Errorf("a call with a context that has ended: %v", err)
 		}
 		p.want()
+	})
+}
+
+// An answer that was read before the asker gave up is the asker's.
+func TestCallAnsweredFirst(t *testing.T) {
+	// On one processor the reader goes on, to the end of the asker's context,
+	// before the asker sees its answer.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		p := initialized(t, f, Options{})
+		for i := 1; i <= 200; i++ {
+			ctx, cancel := context.WithCancel(t.Context())
+			f.list = func(context.Context, *protocol.ThreadListParams) (*protocol.ThreadListResult, error) {
+				cancel()
+				return nil, nil
+			}
+			q := ask(ctx, f, "x", nil)
+			p.got()
+			p.raw(fmt.Sprintf(`{"id":"s-%d","result":{"action":"accept"}}`+"\n"+`{"id":1,"method":"thread/list"}`+"\n", i))
+			if a := <-q; a.err != nil || a.result.Action != "accept" {
+				t.Fatalf("question %d ended with %+v", i, a)
+			}
+			p.want(`"id":1,"result":null`)
+		}
 	})
 }
 
