@@ -79,6 +79,10 @@ func TestInputSchemasAreShaped(t *testing.T) {
 			`{"type":"object","properties":{"a":{}},"$defs":{"d":{}}}`, "/inputSchema/properties/a/not", ""},
 		{"a reference under oneOf to a root that is wider now", `{"type":"object","properties":{"a":{"oneOf":[{"$ref":"#"},{"type":"object"}]}},"not":{"required":["b"]}}`,
 			`{"type":"object","properties":{"a":{"anyOf":[{"$ref":"#"},{"type":"object"}]}}}`, "/inputSchema/properties/a/oneOf", ""},
+		{"upper case under not", `{"type":"object","properties":{"a":{"not":{"type":"OBJECT"}}}}`,
+			`{"type":"object","properties":{"a":{}}}`, "/inputSchema/properties/a/not", ""},
+		{"allOf where one only describes", `{"type":"object","allOf":[{"properties":{"a":{"type":"string"}}},{"properties":{"a":{"description":"d"}}}]}`,
+			`{"type":"object","properties":{"a":{"type":"string"}}}`, "/inputSchema/allOf", ""},
 		{"too deep", `{"type":"object","properties":{"a":` + deep + `}}`, "", "", ""},
 
 		{"oneOf at the root", `{"oneOf":[{"type":"object","properties":{"kind":{"const":"f"},"path":{"type":"string"}},"required":["kind","path"],"additionalProperties":false},{"type":"object","properties":{"kind":{"const":"u"},"url":{"type":"string"}},"required":["kind"],"additionalProperties":false}]}`,
