@@ -3,6 +3,7 @@ package thread
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"path/filepath"
 	"strconv"
@@ -176,6 +177,9 @@ func (t *Thread) Request(ctx context.Context, server protocol.ServerName, method
 	ctx, cancel := context.WithTimeoutCause(ctx, entry.ToolTimeout, errDeadline)
 	defer cancel()
 	result, err := target.client().Request(ctx, method, params)
+	if errors.Is(err, upstream.ErrNotRun) && target.replace(ctx) == nil {
+		result, err = target.client().Request(ctx, method, params)
+	}
 	if err == errDeadline {
 		return nil, protocol.Errorf(protocol.KindTimeout, "server %q did not answer %s within %s", server, method, entry.ToolTimeout).WithServer(server)
 	}
@@ -220,13 +224,33 @@ func (x *target) Await(ctx context.Context) error {
 		} else if again || !status.WasReady {
 			return fault
 		}
-		g, release, err := x.t.acquire(ctx)
-		if err != nil {
+		if err := x.renew(ctx); err != nil {
 			return err
 		}
-		x.release()
-		x.g, x.release = g, release
 	}
+}
+
+// renew goes over to the thread's current generation.
+func (x *target) renew(ctx context.Context) error {
+	g, release, err := x.t.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	x.release()
+	x.g, x.release = g, release
+	return nil
+}
+
+// replace goes over to another connection to the server after the one at hand
+// has ended, and waits until it is ready.
+func (x *target) replace(ctx context.Context) error {
+	if err := x.client().AwaitLost(ctx); err != nil {
+		return err
+	}
+	if err := x.renew(ctx); err != nil {
+		return err
+	}
+	return x.Await(ctx)
 }
 
 // Tool implements toolcall.Target.
@@ -259,10 +283,15 @@ func (x *target) Send(ctx context.Context, params json.RawMessage, progress func
 	x.t.mu.Lock()
 	x.call.deadline = toolcall.DeadlineFrom(ctx)
 	x.t.mu.Unlock()
-	return x.client().CallTool(ctx, upstream.Call{
+	call := upstream.Call{
 		ID: x.id, Params: params, Token: x.token,
 		Progress: func(p upstream.Progress) { progress(toolcall.Progress(p)) },
-	})
+	}
+	result, err := x.client().CallTool(ctx, call)
+	if errors.Is(err, upstream.ErrNotRun) && x.replace(ctx) == nil {
+		return x.client().CallTool(ctx, call)
+	}
+	return result, err
 }
 
 // wantsSandboxState reports whether a server declared that it wants to know

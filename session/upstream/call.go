@@ -139,7 +139,7 @@ func (c *Client) rounds(ctx context.Context, method string, params json.RawMessa
 	for range MaxRounds {
 		result, err := conn.request(ctx, method, params)
 		if err != nil {
-			return nil, c.callError(ctx, method, err)
+			return nil, c.callError(ctx, conn, method, err)
 		}
 		if !conn.modern() {
 			return result, nil

@@ -139,6 +139,23 @@ func (c *Client) Await(ctx context.Context) (Status, error) {
 	}
 }
 
+// AwaitLost waits until a connection that has ended is known to have.
+func (c *Client) AwaitLost(ctx context.Context) error {
+	for {
+		c.mu.Lock()
+		status, changed := c.status, c.changed
+		c.mu.Unlock()
+		if status.State != protocol.ServerConnected {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
 // Close ends the connection and waits until it has ended, at most StopTime.
 func (c *Client) Close() {
 	c.cancel(errClosed)

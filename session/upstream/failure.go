@@ -144,9 +144,15 @@ func reach(err error, addr string) string {
 	return fmt.Sprintf("%s: %v", addr, err)
 }
 
+// ErrNotRun matches the error of a request that certainly did not reach its
+// server because the connection had ended: it may be sent again on another
+// one.
+var ErrNotRun = errors.New("the request was not run")
+
 // callError turns an error of a request into what an editor is told, or
-// returns the cause of ctx when that ended.
-func (c *Client) callError(ctx context.Context, method string, err error) error {
+// returns the cause of ctx when that ended. conn is the connection that it was
+// sent on.
+func (c *Client) callError(ctx context.Context, conn wire, method string, err error) error {
 	name := protocol.ServerName(c.server.Name)
 	var (
 		known    *protocol.Error
@@ -156,6 +162,7 @@ func (c *Client) callError(ctx context.Context, method string, err error) error 
 		sent     *streamable.TransportError
 		lost     *streamable.StreamLostError
 		status   *streamable.StatusError
+		closed   *stdio.ClosedError
 	)
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -167,8 +174,11 @@ func (c *Client) callError(ctx context.Context, method string, err error) error 
 		f := describe(err)
 		return protocol.Errorf(f.Kind, "server %q: %s", name, f.Error).WithServer(name).WithHint("%s", f.Hint)
 	case errors.Is(err, streamable.ErrSessionLost):
-		return protocol.Errorf(protocol.KindServerFailed, "server %q no longer knows the session; the call was not run", name).
-			WithServer(name).WithHint("call again: the sidecar connects anew")
+		return protocol.Errorf(protocol.KindServerFailed, "server %q no longer knows the session: %w", name, ErrNotRun).
+			WithServer(name).WithHint("try again: the sidecar connects anew")
+	case errors.As(err, &closed) && !closed.Sent:
+		f := conn.failure()
+		return protocol.Errorf(f.Kind, "server %q was lost (%s): %w", name, f.Error, ErrNotRun).WithServer(name).WithHint("%s", f.Hint)
 	case errors.As(err, &tooLarge):
 		return protocol.Errorf(protocol.KindResultTooLarge, "server %q: %v", name, tooLarge).WithServer(name)
 	case errors.As(err, &httpBig):
@@ -183,16 +193,10 @@ func (c *Client) callError(ctx context.Context, method string, err error) error 
 	case errors.As(err, &sent), errors.As(err, &lost):
 		return protocol.Errorf(protocol.KindAmbiguousDelivery, "server %q: the connection was lost during the request; it may or may not have taken effect", name).WithServer(name)
 	}
-	c.mu.Lock()
-	conn := c.wire
-	c.mu.Unlock()
-	if conn != nil {
-		select {
-		case <-conn.lost():
-			f := conn.failure()
-			return protocol.Errorf(f.Kind, "server %q was lost during the request: %s", name, f.Error).WithServer(name).WithHint("%s", f.Hint)
-		default:
-		}
+	if errors.As(err, &closed) {
+		f := conn.failure()
+		return protocol.Errorf(f.Kind, "server %q was lost during the request, which may or may not have taken effect: %s", name, f.Error).
+			WithServer(name).WithHint("%s", f.Hint)
 	}
 	return c.protocolFault("%s: %s", method, oneLine(err.Error()))
 }

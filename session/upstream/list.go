@@ -63,7 +63,7 @@ func (c *Client) Inventory(ctx context.Context) (resources, templates []json.Raw
 	}
 	resources, _, err = pages(ctx, conn, "resources/list", "resources")
 	if err != nil {
-		return nil, nil, c.callError(ctx, "resources/list", err)
+		return nil, nil, c.callError(ctx, conn, "resources/list", err)
 	}
 	templates, _, err = pages(ctx, conn, "resources/templates/list", "resourceTemplates")
 	if err != nil {
