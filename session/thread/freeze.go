@@ -122,23 +122,22 @@ func (g *generation) deadline(wait *time.Duration) time.Time {
 	return g.born.Add(longest + time.Second)
 }
 
-// catalogue gathers what the servers of g offer now, as binding wants it.
+// catalogue gathers what the servers of g offer now, as binding wants it. A
+// server that is not there takes part without a catalogue, so that its names
+// are reserved and nothing is renamed when it comes.
 func (t *Thread) catalogue(g *generation) binding.Input {
 	in := binding.Input{Model: g.settings.Model}
 	for _, s := range g.servers {
 		name := protocol.ServerName(s.Name)
-		c := g.clients[name]
-		if c == nil {
-			continue
+		offered := binding.Server{Name: name, Rules: t.rules(g, s)}
+		if c := g.clients[name]; c != nil {
+			if status := c.Status(); status.State == protocol.ServerConnected {
+				offered.Instructions, offered.Catalog = status.Instructions, status.Catalog
+			} else {
+				in.Pending = append(in.Pending, protocol.PendingServer{Server: name, State: status.State})
+			}
 		}
-		status := c.Status()
-		if status.State != protocol.ServerConnected {
-			in.Pending = append(in.Pending, protocol.PendingServer{Server: name, State: status.State})
-			continue
-		}
-		in.Servers = append(in.Servers, binding.Server{
-			Name: name, Instructions: status.Instructions, Catalog: status.Catalog, Rules: t.rules(g, s),
-		})
+		in.Servers = append(in.Servers, offered)
 	}
 	return in
 }

@@ -33,6 +33,7 @@ type stdioWire struct {
 type startError struct {
 	failure *protocol.ServerFailure
 	stderr  []string
+	onProbe bool // the server ended itself before it answered anything
 	err     error
 }
 
@@ -45,7 +46,8 @@ func (e *startError) Unwrap() error { return e.err }
 func (c *Client) dialStdio(ctx context.Context, at *stage) (wire, *mcp.ClientSession, error) {
 	version := c.host.greeting(c.identity)
 	w, err := c.dialOnce(ctx, at, version)
-	if errors.Is(err, stdio.ErrExitedDuringProbe) && version == "" && c.server.ProtocolVersion == "" && ctx.Err() == nil {
+	var early *startError
+	if errors.As(err, &early) && early.onProbe && version == "" && c.server.ProtocolVersion == "" && ctx.Err() == nil {
 		*at = stageSpawn
 		if w, err = c.dialOnce(ctx, at, legacyVersion); err == nil {
 			c.host.learn(c.identity, legacyVersion)
@@ -83,9 +85,11 @@ func (c *Client) dialOnce(ctx context.Context, at *stage, version string) (*stdi
 		}
 	}
 	if err != nil {
-		failure := w.early(err)
+		// The SDK tells what became of its request; the connection knows why.
+		ended := w.conn.Err()
+		failure := w.early(err, ended)
 		w.stop()
-		return nil, &startError{failure: failure, stderr: child.StderrTail(StderrLines), err: err}
+		return nil, &startError{failure: failure, stderr: child.StderrTail(StderrLines), onProbe: errors.Is(ended, stdio.ErrExitedDuringProbe), err: err}
 	}
 	return w, nil
 }
@@ -113,10 +117,10 @@ func (c *Client) noisy(n stdio.Noise) {
 	}
 }
 
-// early says why the handshake did not succeed.
-func (w *stdioWire) early(err error) *protocol.ServerFailure {
-	var closed *stdio.ClosedError
-	if errors.As(err, &closed) || errors.Is(err, stdio.ErrExitedDuringProbe) {
+// early says why the handshake did not succeed. ended is why the connection
+// did, nil if it is open.
+func (w *stdioWire) early(err, ended error) *protocol.ServerFailure {
+	if ended != nil {
 		return w.failure()
 	}
 	f := describe(err)

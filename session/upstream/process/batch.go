@@ -12,12 +12,6 @@ import (
 // quotes for the second reader only, so we write the line ourselves. These
 // functions are pure and are tested on every system.
 
-// isBatch reports whether path is run by cmd.exe.
-func isBatch(path string) bool {
-	ext := filepath.Ext(path)
-	return strings.EqualFold(ext, ".cmd") || strings.EqualFold(ext, ".bat")
-}
-
 // npmScript returns the JavaScript file that the npm shim at path runs, so that
 // node can be started without cmd.exe in between; "" if path is no such shim.
 func npmScript(path string) string {

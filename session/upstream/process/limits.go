@@ -37,16 +37,6 @@ const (
 	StderrLine = 4 << 10
 )
 
-// reaperTerm is how long the reaper waits between SIGTERM and SIGKILL.
-const reaperTerm = 1500 * time.Millisecond
-
-// reaperRestarts bounds how often a reaper that died is replaced.
-const reaperRestarts = 5
-
-// reaperWrite bounds one write to the reaper's pipe. The pipe takes thousands
-// of lines, so only a stopped reaper makes us wait.
-const reaperWrite = time.Second
-
 // maxElsewhere bounds the places a [NotFoundError] names.
 const maxElsewhere = 5
 

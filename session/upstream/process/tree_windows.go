@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -109,6 +110,12 @@ func confineSelf(warn func(error)) {
 	if err != nil {
 		warn(fmt.Errorf("process: confining ourselves: %w", err))
 	}
+}
+
+// isBatch reports whether path is run by cmd.exe.
+func isBatch(path string) bool {
+	ext := filepath.Ext(path)
+	return strings.EqualFold(ext, ".cmd") || strings.EqualFold(ext, ".bat")
 }
 
 // command returns what starts path with args. A batch file is replaced by the

@@ -26,6 +26,6 @@
 // # What it leaves to others
 //
 // It starts and ends no process, retries nothing, and knows nothing of MCP but
-// the names of five methods: initialize, server/discover,
-// subscriptions/listen, notifications/cancelled and what "_meta" means.
+// the names of four methods (initialize, server/discover,
+// subscriptions/listen, notifications/cancelled) and of the member "_meta".
 package stdio
