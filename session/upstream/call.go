@@ -7,6 +7,8 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
 )
@@ -240,6 +242,10 @@ func (c *Client) fulfil(ctx context.Context, requests []inputRequest) (json.RawM
 				return
 			}
 			answers[i], errs[i] = c.question(ctx, r.params, callOf(ctx), true)
+			var refusal *jsonrpc.Error
+			if errors.As(errs[i], &refusal) { // there is no way to answer with an error
+				answers[i], errs[i] = json.RawMessage(`{"action":"decline"}`), nil
+			}
 		})
 	}
 	all.Wait()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -112,8 +113,24 @@ func wireError(err error) error {
 }
 
 // question has a question answered and returns the raw result of
-// elicitation/create. call is the call it belongs to, nil if unknown.
+// elicitation/create. call is the call it belongs to, nil if unknown. A
+// question that can't be asked is a *jsonrpc.Error for the server, and the
+// editor is told of it.
 func (c *Client) question(ctx context.Context, params json.RawMessage, call *inflight, certain bool) (json.RawMessage, error) {
+	raw, err := c.ask(ctx, params, call, certain)
+	var form *elicit.SchemaError
+	if errors.As(err, &form) {
+		err = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: form.Error()}
+	}
+	var refusal *jsonrpc.Error
+	if errors.As(err, &refusal) {
+		c.owner.Warn(protocol.ServerName(c.server.Name), protocol.KindProtocolError,
+			fmt.Sprintf("a question of server %q was refused: %s", c.server.Name, refusal.Message))
+	}
+	return raw, err
+}
+
+func (c *Client) ask(ctx context.Context, params json.RawMessage, call *inflight, certain bool) (json.RawMessage, error) {
 	q, err := c.parseQuestion(params)
 	if err != nil {
 		return nil, err
