@@ -304,6 +304,9 @@ func withMeta(params json.RawMessage, members []byte) (json.RawMessage, error) {
 	if len(members) == 0 {
 		return params, nil
 	}
+	if len(params) == 0 {
+		params = json.RawMessage("{}")
+	}
 	const front = `{"_meta":{`
 	out := make([]byte, 0, len(params)+len(members)+len(front)+2)
 	out = append(append(out, front...), members...)
