@@ -100,6 +100,10 @@ func (a *app) callCommand() *cobra.Command {
 				ThreadID: d.thread, Server: server, Tool: protocol.ToolName(args[1]), Arguments: arguments,
 			})
 			if err != nil {
+				var e *protocol.Error
+				if errors.As(err, &e) && e.Data.Reason == protocol.ReasonClientUnsupported && e.Data.Hint == "" {
+					e.WithHint("call it from a terminal to be asked, or with --yes to run it unasked")
+				}
 				return &exitError{exitFailure, explained(err)}
 			}
 			return a.printResult(json.RawMessage(*result), raw)
@@ -197,7 +201,7 @@ func (a *app) printList(servers []protocol.ServerStatus, b *protocol.Binding, as
 		known[string(s.Name)] = true
 		fmt.Fprintf(w, "%s\t%s\t%s\t\n", s.Name, s.RuntimeStatus, s.Era)
 		if s.LastError != nil {
-			fmt.Fprintf(w, "  %s: %s\t\t\t\n", s.LastError.Kind, s.LastError.Error)
+			fmt.Fprintf(w, "  %s: %s\n", s.LastError.Kind, s.LastError.Error) // no cell: it would widen the column
 		}
 		for _, t := range b.Tools {
 			if t.Server == s.Name {
