@@ -85,7 +85,7 @@ func (p *parser) resolve(at string, raw []byte, depth int) (object, error) {
 	if depth > maxSchemaDepth {
 		return nil, &SchemaError{at, "refers to itself, or nests too deep"}
 	}
-	if p.work += len(raw); p.work > maxSchemaWork {
+	if p.work += len(raw) + stepWork; p.work > maxSchemaWork {
 		return nil, &SchemaError{at, "takes too many references to read"}
 	}
 	switch string(raw) {
@@ -125,14 +125,10 @@ func (p *parser) resolve(at string, raw []byte, depth int) (object, error) {
 	return o, nil
 }
 
-// primitive is resolve for a field: alternatives are settled too. They are
+// settle is resolve for a field: alternatives are settled too. They are
 // returned if they are choices; one that remains when null is taken out is the
 // field itself. Of several a field without a type of its own gets the first
 // that a form can show: its answers are answers to the whole.
-func (p *parser) primitive(at string, raw []byte) (o object, alternatives []object, err error) {
-	return p.settle(at, raw, 0)
-}
-
 func (p *parser) settle(at string, raw []byte, depth int) (o object, alternatives []object, err error) {
 	if o, err = p.resolve(at, raw, depth); err != nil {
 		return nil, nil, err

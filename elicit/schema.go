@@ -18,7 +18,8 @@ const (
 	maxOptions       = 1000     // choices of one field
 	maxKeywords      = 200      // members of one schema
 	maxSchemaDepth   = 32       // references and combinations inside each other
-	maxSchemaWork    = 64 << 20 // bytes read while references are followed
+	maxSchemaWork    = 16 << 20 // bytes read while references are followed
+	stepWork         = 256      // what a step counts beside its bytes
 	maxPatternLength = 1 << 10
 )
 
@@ -127,7 +128,7 @@ func (p *parser) form(schema json.RawMessage) (*Form, error) {
 
 // field reads one property and returns it with its cleaned schema.
 func (p *parser) field(at string, raw []byte) (*field, []byte, error) {
-	o, alternatives, err := p.primitive(at, raw)
+	o, alternatives, err := p.settle(at, raw, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -171,7 +172,7 @@ func (p *parser) items(at string, o object, f *field) ([]byte, error) {
 	if raw == nil {
 		return nil, &SchemaError{at, "is missing: a list must say what may be chosen"}
 	}
-	items, alternatives, err := p.primitive(at, raw)
+	items, alternatives, err := p.settle(at, raw, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -95,6 +95,26 @@ func TestGateGivesUp(t *testing.T) {
 	})
 }
 
+// Whoever is let in at the moment it gives up leaves at once.
+func TestGateAdmitsAndGivesUpAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Gate
+		for range 200 {
+			ctx, cancel := context.WithCancel(t.Context())
+			first := enter(t.Context(), &g, "a", Alone)
+			second := enter(ctx, &g, "a", Alone)
+			cancel()
+			first.leave()
+			if second.inside() {
+				second.leave()
+			}
+			if len(g.lanes) != 0 {
+				t.Fatal("the lane of one that gave up is kept")
+			}
+		}
+	})
+}
+
 // Under any mix of calls and cancellations nobody is inside with one that is
 // alone, everybody gets in or gives up, and nothing is left behind.
 func TestGateHolds(t *testing.T) {
