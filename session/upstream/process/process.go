@@ -197,8 +197,9 @@ func (p *Process) wait() {
 // and every stage has a bound of its own.
 func (p *Process) takeDown() {
 	p.stage = StageNone
+	alive := p.alive() // before the end of stdin, which a child may follow at once
 	p.stdin.Close()
-	if p.alive() {
+	if alive {
 		p.stage = StageEOF
 		if !p.waitGone(GraceEOF, p.hurry) {
 			p.stage = StageTerm
