@@ -2,8 +2,6 @@ package session
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/session/config"
@@ -16,16 +14,17 @@ func (s *Session) ConfigRead(_ context.Context, p *protocol.ConfigReadParams) (*
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(cfg.Effective())
-	version := hex.EncodeToString(sum[:8])
 	r := &protocol.ConfigReadResult{Config: cfg.Effective(), Origins: map[string]protocol.ConfigOrigin{}, Warnings: thread.Warnings(cfg)}
 	for key, o := range cfg.Origins() {
+		if o.Layer == config.LayerDefault {
+			continue
+		}
 		source := protocol.ConfigLayerSource{Type: protocol.ConfigSessionFlags}
 		layer := protocol.ConfigLayerName(o.Layer)
 		if layer == protocol.LayerUser {
 			source = protocol.ConfigLayerSource{Type: protocol.ConfigUser, File: o.Path}
 		}
-		r.Origins[key] = protocol.ConfigOrigin{Name: source, Version: version, Layer: layer, Line: int64(o.Line), Column: int64(o.Column)}
+		r.Origins[key] = protocol.ConfigOrigin{Name: source, Version: cfg.Version(), Layer: layer, Line: int64(o.Line), Column: int64(o.Column)}
 	}
 	return r, nil
 }
