@@ -16,7 +16,7 @@ func (s *Session) ConfigRead(_ context.Context, p *protocol.ConfigReadParams) (*
 	}
 	r := &protocol.ConfigReadResult{Config: cfg.Effective(), Origins: map[string]protocol.ConfigOrigin{}, Warnings: thread.Warnings(cfg)}
 	for key, o := range cfg.Origins() {
-		if o.Layer == config.LayerDefault {
+		if o.Layer == config.LayerDefaults {
 			continue
 		}
 		source := protocol.ConfigLayerSource{Type: protocol.ConfigSessionFlags}
