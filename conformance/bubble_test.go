@@ -205,8 +205,8 @@ func (s spawner) Spawn(_ context.Context, spec process.Spec) (upstream.Child, er
 	if err != nil {
 		return nil, err
 	}
-	stdin, w := io.Pipe()
-	r, stdout := io.Pipe()
+	stdin, w := newPipe()
+	r, stdout := newPipe()
 	c := &child{stdin: w, stdout: r, exited: make(chan struct{}), redact: spec.Redact}
 	c.run = server.run(s.life, stdin, func(line []byte) {
 		if line == nil {
@@ -223,7 +223,7 @@ func (s spawner) Spawn(_ context.Context, spec process.Spec) (upstream.Child, er
 		c.code = code
 		c.mu.Unlock()
 		stdout.Close()
-		stdin.CloseWithError(io.ErrClosedPipe)
+		stdin.Close()
 		close(c.exited)
 	})
 	return c, nil
@@ -232,8 +232,8 @@ func (s spawner) Spawn(_ context.Context, spec process.Spec) (upstream.Child, er
 // A child is a scripted server as a process. It implements upstream.Child.
 type child struct {
 	run    *run
-	stdin  *io.PipeWriter
-	stdout *io.PipeReader
+	stdin  *pipeWriter
+	stdout *pipeReader
 	redact func(string) string
 	exited chan struct{}
 

@@ -265,11 +265,11 @@ func (s *server) page(params json.RawMessage) string {
 		at, _ = strconv.Atoi(n)
 	}
 	s.mu.Lock()
-	tools := s.tools
+	tools, replaced := s.tools, s.tools != nil
 	s.mu.Unlock()
 	next := ""
 	switch {
-	case tools != nil:
+	case replaced:
 	case s.spec.Endless:
 		tools = []json.RawMessage{fmt.Appendf(nil, `{"name":"tool-%d","inputSchema":{"type":"object"}}`, at+1)}
 		next = fmt.Sprintf("page-%d", at+1)
@@ -282,8 +282,10 @@ func (s *server) page(params json.RawMessage) string {
 			next = fmt.Sprintf("page-%d", at+1)
 		}
 	}
-	out := append([]byte(`{"tools":[`), joinRaw(tools)...)
-	out = append(out, ']')
+	out := []byte(`{"tools":null`)
+	if tools != nil {
+		out = append(append([]byte(`{"tools":[`), joinRaw(tools)...), ']')
+	}
 	if next != "" {
 		out = append(rawjson.AppendString(append(out, `,"nextCursor":`...), next), '}')
 	} else {

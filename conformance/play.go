@@ -137,7 +137,12 @@ func (p *player) do(s *step) error {
 		if s.verb == verbRaw {
 			text = append(text, '\n')
 		}
-		p.tracef("raw %s", s.text)
+		p.tracef("raw %.300s", s.text)
+		if p.observe != nil {
+			if err := p.observe(true, string(text)); err != nil {
+				return err
+			}
+		}
 		return p.stage.write(text)
 	case verbWait:
 		p.tracef("wait %v", s.wait)

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
 	"github.com/mcp-sidecar/mcp-sidecar/schema"
 )
 
@@ -82,7 +84,7 @@ func (p *publishedSchemas) schema(name string) (*jsonschema.Resolved, error) {
 // that must be there are, and no list is null.
 type checker struct {
 	schemas *publishedSchemas
-	asked   map[string]string // raw id -> method, of requests of the editor
+	asked   map[string][]string // id -> methods of requests of the editor that are not answered
 }
 
 func newChecker(t *testing.T) *checker {
@@ -91,7 +93,7 @@ func newChecker(t *testing.T) *checker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &checker{schemas: p, asked: map[string]string{}}
+	return &checker{schemas: p, asked: map[string][]string{}}
 }
 
 // observe checks one line.
@@ -106,24 +108,47 @@ func (c *checker) observe(sent bool, line string) error {
 		}
 		return fmt.Errorf("the sidecar wrote what is no JSON: %w", err)
 	}
+	id := idKey(m.ID)
 	if sent {
 		if m.ID != nil && m.Method != "" {
-			c.asked[string(m.ID)] = m.Method
+			c.asked[id] = append(c.asked[id], m.Method)
 		}
 		return nil
 	}
-	name := ""
+	open := c.asked[id]
 	switch {
 	case m.Method != "":
-		name = c.schemas.messages[m.Method]
+		return c.check(c.schemas.messages[m.Method], line)
 	case m.Error != nil:
-		name = "ErrorResponse"
+		if len(open) > 0 {
+			c.asked[id] = open[:len(open)-1] // which one does not matter for errors
+		}
 		if !bytes.Contains(m.Error, []byte(`"data":{"kind":`)) { // spec section 2: always
 			return fmt.Errorf("an error without data: %.300s", line)
 		}
-	default:
-		name = c.schemas.replies[c.asked[string(m.ID)]]
+		return c.check("ErrorResponse", line)
 	}
+	err := fmt.Errorf("nobody asked for %.300s", line)
+	for i, method := range open { // several where an id was used twice at once
+		if err = c.check(c.schemas.replies[method], line); err == nil {
+			c.asked[id] = slices.Delete(open, i, i+1)
+			return nil
+		}
+	}
+	return err
+}
+
+// idKey is an id as something to look up: how a string is escaped does not
+// matter.
+func idKey(id json.RawMessage) string {
+	if s, ok := rawjson.String(id); ok {
+		return "string " + s
+	}
+	return string(id)
+}
+
+// check holds a line against a definition.
+func (c *checker) check(name, line string) error {
 	if name == "" {
 		return fmt.Errorf("the schema does not know %.300s", line)
 	}

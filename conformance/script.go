@@ -410,7 +410,7 @@ const maxRepeat = 64 << 20
 // unescape reads the text of a raw line: \n, \r, \t, \\, \xNN, and \{N*text} for
 // text N times.
 func unescape(text string) ([]byte, error) {
-	var out []byte
+	out := []byte{}
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' {
 			out = append(out, text[i])

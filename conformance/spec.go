@@ -24,7 +24,7 @@ type serverSpec struct {
 	Instructions string            `json:"instructions"`
 	Capabilities json.RawMessage   `json:"capabilities"`
 	Tools        []json.RawMessage `json:"tools"`
-	// Pages replace Tools; Cursors are what comes with each page.
+	// Pages replace Tools (a null page is null on the wire); Cursors are what comes with each page.
 	Pages   [][]json.RawMessage `json:"pages"`
 	Cursors []string            `json:"cursors"`
 	// Repeat makes so many tools "tool-1" … out of nothing, for large lists.
@@ -151,6 +151,9 @@ func parseServerSpec(name string, data []byte) (*serverSpec, error) {
 	}
 	if s.Capabilities == nil {
 		s.Capabilities = json.RawMessage(`{"tools":{"listChanged":true}}`)
+	}
+	if s.Tools == nil {
+		s.Tools = []json.RawMessage{}
 	}
 	for i := range s.Repeat {
 		s.Tools = append(s.Tools, json.RawMessage(fmt.Sprintf(`{"name":"tool-%d"}`, i+1)))

@@ -36,7 +36,7 @@ func (p *player) rewrite(s *step, lines []string, values []node) []string {
 			}
 			merged := merge(pattern, values[i], vars)
 			if best < 0 {
-				merged = named(merged, vars)
+				merged = named(condensed(merged, vars), vars)
 			}
 			if next, err := match(merged, values[i], vars); err == nil {
 				vars = next
@@ -51,26 +51,93 @@ func (p *player) rewrite(s *step, lines []string, values []node) []string {
 	return out
 }
 
-// named gives the id of a question that was not there before a variable of its
-// own: $q, $q2 …
-func named(message node, vars bindings) node {
-	if _, asks := message.get("method"); !asks {
-		return message
-	}
-	for i, m := range message.members {
-		if m.key != "id" || m.value.kind != str {
-			continue
+// essence says what a script that is written anew keeps of large objects: the
+// members, by the key under which the object stands.
+var essence = map[string][]string{
+	"thread":  {"id"},
+	"binding": {"id"},
+	"result":  {"thread", "startup"}, // of thread/start
+}
+
+// condensed shortens a new message: large objects to their essence, and texts
+// around the paths of a run.
+func condensed(n node, vars bindings) node {
+	switch n.kind {
+	case str:
+		for _, name := range given {
+			if v := vars[name]; v.text != "" && n.text != v.text {
+				n.text = strings.ReplaceAll(n.text, v.text, "...")
+			}
 		}
-		name := "q"
+	case array:
+		n.items = slices.Clone(n.items)
+		for i := range n.items {
+			n.items[i] = condensed(n.items[i], vars)
+		}
+	case object:
+		n.members = slices.Clone(n.members)
+		for i, m := range n.members {
+			v := condensed(m.value, vars)
+			if keep := essence[m.key]; v.kind == object && len(keep) > 0 {
+				if _, ok := v.get(keep[len(keep)-1]); ok {
+					v.members = slices.DeleteFunc(v.members, func(m member) bool { return !slices.Contains(keep, m.key) })
+					v.more = true
+				}
+			}
+			n.members[i].value = v
+		}
+	case literal, anything, variable:
+	}
+	return n
+}
+
+// naming says which members of new messages get variables of their own, so that
+// a script can go on with them.
+var naming = []struct {
+	path []string
+	name string
+}{
+	{[]string{"params", "thread", "id"}, "t"},
+	{[]string{"result", "thread", "id"}, "t"},
+	{[]string{"result", "binding", "id"}, "b"},
+}
+
+// named gives ids that were not there before variables: $t for a thread, $b for
+// a binding, $q, $q2 … for a question of the sidecar.
+func named(message node, vars bindings) node {
+	for _, n := range naming {
+		if _, taken := vars[n.name]; !taken {
+			message = name(message, n.path, n.name)
+		}
+	}
+	if _, asks := message.get("method"); asks {
+		free := "q"
 		for n := 2; ; n++ {
-			if _, taken := vars[name]; !taken {
+			if _, taken := vars[free]; !taken {
 				break
 			}
-			name = "q" + strconv.Itoa(n)
+			free = "q" + strconv.Itoa(n)
 		}
-		message.members[i].value = node{kind: variable, text: name}
+		message = name(message, []string{"id"}, free)
 	}
 	return message
+}
+
+// name puts a variable in place of the string at a path, if there is one.
+func name(n node, path []string, variableName string) node {
+	if len(path) == 0 {
+		if n.kind == str {
+			return node{kind: variable, text: variableName}
+		}
+		return n
+	}
+	n.members = slices.Clone(n.members)
+	for i, m := range n.members {
+		if m.key == path[0] {
+			n.members[i].value = name(m.value, path[1:], variableName)
+		}
+	}
+	return n
 }
 
 // merge returns a pattern for v that keeps of p what fits.
@@ -127,10 +194,12 @@ func fresh(v node, vars bindings) node {
 			}
 		}
 	case array:
+		v.items = slices.Clone(v.items)
 		for i := range v.items {
 			v.items[i] = fresh(v.items[i], vars)
 		}
 	case object:
+		v.members = slices.Clone(v.members)
 		for i, m := range v.members {
 			v.members[i] = freshMember(m, vars)
 		}
