@@ -52,7 +52,13 @@ func Load(src Sources) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return load(src, data, problem)
+	cfg, err := load(src, data, problem)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Problems = append(cfg.Problems, idleKeys(cfg.root)...)
+	slices.SortStableFunc(cfg.Problems, compareProblems)
+	return cfg, nil
 }
 
 // load is Load once the file is read, so that it can be tested without one.
