@@ -71,6 +71,7 @@ func describe(err error) *protocol.ServerFailure {
 		version    *versionError
 		rpc        *jsonrpc.Error
 		pathErr    *fs.PathError
+		helper     *helperError
 	)
 	switch {
 	case errors.As(err, &cwd):
@@ -87,6 +88,9 @@ func describe(err error) *protocol.ServerFailure {
 		f.Hint = "make the file executable, or name the interpreter as the command"
 	case errors.As(err, &argument):
 		f.Kind, f.Error = protocol.KindConfigInvalid, argument.Error()
+	case errors.As(err, &helper):
+		f.Kind, f.Error = protocol.KindConfigInvalid, helper.Error()
+		f.Hint = "http_headers_helper must print one JSON object of header names and string values"
 	case errors.As(err, &redirect):
 		f.Kind, f.Error = protocol.KindHTTPStatus, redirect.Error()
 		f.Hint = fmt.Sprintf("if that is the server you mean, set url to %s", redirect.Target)

@@ -51,6 +51,17 @@ func (c *Client) dialHTTP(ctx context.Context, at *stage) (wire, *mcp.ClientSess
 		OnGap: func(context.Context) { c.toolsStale() }, // an announcement may have been missed
 		Base:  c.host.base,
 	}
+	if h.HeadersHelper != "" {
+		helped, err := runHelper(ctx, h.HeadersHelper)
+		if err != nil {
+			return nil, nil, err
+		}
+		for name, value := range helped {
+			if _, own := header[name]; !own {
+				header[name] = streamable.NewSecret(value)
+			}
+		}
+	}
 	if !h.Bearer.Empty() {
 		opts.Bearer = streamable.NewSecret(h.Bearer.Reveal())
 	}
