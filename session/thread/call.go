@@ -124,7 +124,15 @@ func (t *Thread) leave(id protocol.CallID) {
 	t.mu.Lock()
 	delete(t.calls, id)
 	t.updated = time.Now()
+	idle := t.shown && len(t.calls) == 0
+	if idle {
+		t.shown = false
+	}
 	t.mu.Unlock()
+	if idle {
+		protocol.ThreadStatusChanged.Send(t.editor, &protocol.ThreadStatusChangedNotification{
+			ThreadID: t.id, Status: protocol.ThreadStatus{Type: protocol.ThreadIdle}})
+	}
 	t.running.Done()
 }
 
@@ -221,7 +229,7 @@ func (x *target) Await(ctx context.Context) error {
 		}
 		if fault := status.Error(); fault == nil {
 			return nil
-		} else if again || !status.WasReady {
+		} else if again || !status.WasReady || entry.Restart == config.RestartNever {
 			return fault
 		}
 		if err := x.renew(ctx); err != nil {

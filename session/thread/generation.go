@@ -37,7 +37,7 @@ func (g *generation) server(name protocol.ServerName) (*config.Server, bool) {
 // next builds a generation. Connections of prev that are alive and whose
 // identity is the same are carried over, and so are failures to start: those
 // are not tried again by themselves. A server that was lost after it had been
-// ready is started again.
+// ready is started again, unless its entry says restart = "never".
 func (t *Thread) next(prev *generation, cfg *config.Config, settings Settings) *generation {
 	g := &generation{config: cfg, settings: settings, clients: map[protocol.ServerName]*upstream.Client{}, born: time.Now()}
 	offer := upstream.Questions{Form: t.editor.Questions().Form}
@@ -59,7 +59,7 @@ func (t *Thread) next(prev *generation, cfg *config.Config, settings Settings) *
 		if prev != nil {
 			if old := prev.clients[name]; old != nil && old.Identity() == s.Identity() {
 				status := old.Status()
-				if !status.WasReady && status.State != protocol.ServerCancelled {
+				if (!status.WasReady || s.Restart == config.RestartNever) && status.State != protocol.ServerCancelled {
 					g.clients[name] = old
 					continue
 				}

@@ -93,6 +93,7 @@ type Thread struct {
 	updated   time.Time
 	calls     map[protocol.CallID]*running
 	waiting   map[protocol.ThreadActiveFlag]int
+	shown     bool // the editor was last told that the thread is active
 	announced bool // startup/completed was sent for the current generation
 }
 
@@ -165,15 +166,21 @@ func (t *Thread) statusLocked() protocol.ThreadStatus {
 }
 
 // wait marks that the thread waits for a person until the returned function is
-// called, and tells the editor of both.
+// called, and tells the editor of both. When the last call has ended after
+// that, leave tells that the thread is idle; calls that nobody is asked about
+// are not told as a status, their items are.
 func (t *Thread) wait(flag protocol.ThreadActiveFlag) (done func()) {
 	change := func(by int) {
 		t.mu.Lock()
 		before := t.waiting[flag]
 		t.waiting[flag] = before + by
 		status := t.statusLocked()
+		tell := before == 0 || before+by == 0
+		if tell {
+			t.shown = status.Type == protocol.ThreadActive
+		}
 		t.mu.Unlock()
-		if before == 0 || before+by == 0 {
+		if tell {
 			protocol.ThreadStatusChanged.Send(t.editor, &protocol.ThreadStatusChangedNotification{ThreadID: t.id, Status: status})
 		}
 	}
