@@ -41,7 +41,12 @@ func (t *Thread) ServerChanged(s upstream.Status) (after func()) {
 		t.stale.Store(true)
 		t.bindingChanged(protocol.ChangedServerFailed, s.Name)
 	}
-	return t.announceStartup
+	return func() {
+		if s.State == protocol.ServerConnected {
+			t.warnAboutFilters(s.Name)
+		}
+		t.announceStartup()
+	}
 }
 
 // ToolsChanged implements upstream.Owner.
