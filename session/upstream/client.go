@@ -246,8 +246,14 @@ func (c *Client) serve(conn wire) {
 				continue
 			}
 			c.mu.Lock()
-			c.status.Catalog = catalog
+			same := sameTools(c.status.Catalog, catalog)
+			if !same {
+				c.status.Catalog = catalog
+			}
 			c.mu.Unlock()
+			if same {
+				continue // an announcement that changes nothing is no news
+			}
 			c.owner.ToolsChanged(protocol.ServerName(c.server.Name))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/mcp-sidecar/mcp-sidecar/binding"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
@@ -30,6 +31,12 @@ func (c *Client) tools(ctx context.Context, conn wire) (*binding.Catalog, error)
 		catalog.Omitted = append(catalog.Omitted, o)
 	}
 	return catalog, nil
+}
+
+// sameTools reports whether two catalogues hold the same bytes.
+func sameTools(a, b *binding.Catalog) bool {
+	return a.Truncated == b.Truncated && slices.Equal(a.Omitted, b.Omitted) &&
+		slices.EqualFunc(a.Tools, b.Tools, func(x, y binding.Tool) bool { return bytes.Equal(x.Raw, y.Raw) })
 }
 
 // headed leaves out the tools whose header annotations are invalid: over HTTP
