@@ -58,9 +58,10 @@ func (s *Server) Reply(dst, message []byte) []byte {
 		return dst
 	}
 	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
+	head := len(dst)
 	dst, ok := s.result(append(dst, `,"result":`...), string(method), params)
 	if !ok {
-		dst = append(dst[:len(dst)-len(`"result":`)], `"error":{"code":-32601,"message":"unknown method or tool"}`...)
+		dst = append(dst[:head], `,"error":{"code":-32601,"message":"unknown method or tool"}`...)
 	}
 	return append(dst, "}\n"...)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-
 // The SDK takes the server for a real one, in both eras and over HTTP.
 func TestServerSpeaksMCP(t *testing.T) {
 	for _, test := range []struct {

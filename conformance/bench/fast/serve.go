@@ -1,6 +1,7 @@
 package fast
 
 import (
+	"bytes"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -48,18 +49,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
 	}
-	body := make([]byte, 0, max(r.ContentLength, 0)+1)
-	for len(body) < cap(body) || r.ContentLength < 0 {
-		if len(body) == cap(body) {
-			body = append(body, 0)[:len(body)]
-		}
-		n, err := r.Body.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		if err != nil {
-			break // of the end; what is incomplete gets no answer
-		}
-	}
-	reply := s.Reply(nil, body)
+	var body bytes.Buffer
+	body.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead)
+	_, _ = body.ReadFrom(r.Body) // what is incomplete is no JSON
+	reply := s.Reply(nil, body.Bytes())
 	if len(reply) == 0 {
 		w.WriteHeader(http.StatusAccepted)
 		return
@@ -87,8 +80,6 @@ func (s *Server) ListenHTTP(in io.Reader, out io.Writer) error {
 		_, _ = io.Copy(io.Discard, in)
 		_ = l.Close()
 	}()
-	if err := http.Serve(l, s); err != nil && in == nil {
-		return err
-	}
+	_ = http.Serve(l, s) // it ends when l is closed
 	return nil
 }
