@@ -45,6 +45,8 @@ type Session struct {
 	order   []protocol.ThreadID // oldest first
 	last    int64               // number of the last thread
 	closed  bool
+
+	ends sync.WaitGroup // threads that are closed and whose servers are ending
 }
 
 var _ protocol.Sidecar = (*Session)(nil)
@@ -55,8 +57,9 @@ func New(ctx context.Context, opts Options, e protocol.Editor) *Session {
 	return &Session{opts: opts, editor: newEditor(e), ctx: context.WithoutCancel(ctx), threads: map[protocol.ThreadID]*thread.Thread{}}
 }
 
-// Close closes all threads in parallel and waits for them. Calls that are
-// still running when ctx ends are not waited for.
+// Close closes all threads in parallel and waits for them and for those that
+// were closed before. Calls that are still running when ctx ends are not waited
+// for.
 func (s *Session) Close(ctx context.Context) {
 	s.mu.Lock()
 	s.closed = true
@@ -64,11 +67,16 @@ func (s *Session) Close(ctx context.Context) {
 	s.threads = map[protocol.ThreadID]*thread.Thread{}
 	s.order = nil
 	s.mu.Unlock()
-	var ends sync.WaitGroup
 	for _, t := range all {
-		ends.Go(func() { t.Close(ctx) })
+		s.ends.Go(func() { end(ctx, t) })
 	}
-	ends.Wait()
+	s.ends.Wait()
+}
+
+// end closes a thread and waits for its servers.
+func end(ctx context.Context, t *thread.Thread) {
+	t.Close(ctx)
+	t.Wait()
 }
 
 // Initialize implements protocol.Sidecar.

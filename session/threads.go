@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -43,8 +44,7 @@ func (s *Session) ThreadStart(ctx context.Context, p *protocol.ThreadStartParams
 	}
 	protocol.Admitted(ctx) // the thread can be named from here on
 	if err := t.AwaitStart(ctx, time.Duration(p.WaitForServersMs)*time.Millisecond); err != nil {
-		s.forget(t.ID())
-		t.Close(s.ctx)
+		s.retire(s.ctx, t)
 		return nil, err
 	}
 	return &protocol.ThreadStartResult{
@@ -72,27 +72,29 @@ func (s *Session) open(ctx context.Context, o thread.Options) (*thread.Thread, e
 	}
 	s.mu.Unlock()
 	if closed {
-		t.Close(s.ctx)
+		end(s.ctx, t)
 		return nil, protocol.Errorf(protocol.KindShuttingDown, "the sidecar is ending")
 	}
 	return t, nil
 }
 
-// forget takes a thread out of the table and reports whether it was there.
-func (s *Session) forget(id protocol.ThreadID) bool {
+// retire takes a thread out of the table and closes it. Its servers end in the
+// background; Session.Close waits for them.
+func (s *Session) retire(ctx context.Context, t *thread.Thread) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.threads[id] == nil {
-		return false
+	if s.threads[t.ID()] == nil { // somebody else does it
+		s.mu.Unlock()
+		return
 	}
-	delete(s.threads, id)
-	for i, o := range s.order {
-		if o == id {
-			s.order = append(s.order[:i:i], s.order[i+1:]...)
-			break
-		}
-	}
-	return true
+	delete(s.threads, t.ID())
+	s.order = slices.DeleteFunc(s.order, func(id protocol.ThreadID) bool { return id == t.ID() })
+	s.ends.Add(1) // under mu: before Close can wait
+	s.mu.Unlock()
+	t.Close(ctx)
+	go func() {
+		defer s.ends.Done()
+		t.Wait()
+	}()
 }
 
 // newSettings reads a thread's first settings: its own, else the
@@ -192,9 +194,7 @@ func (s *Session) ThreadClose(ctx context.Context, p *protocol.ThreadCloseParams
 	if err != nil {
 		return nil, err
 	}
-	if s.forget(p.ThreadID) {
-		t.Close(ctx)
-	}
+	s.retire(ctx, t)
 	return &protocol.ThreadCloseResult{}, nil
 }
 

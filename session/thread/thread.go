@@ -188,9 +188,9 @@ func (t *Thread) wait(flag protocol.ThreadActiveFlag) (done func()) {
 	return func() { change(-1) }
 }
 
-// Close ends the thread: its calls are cancelled, its questions closed, its
-// connections ended. It waits for all of that, bounded by the connections' own
-// time to stop, and for calls no longer than ctx.
+// Close ends the thread: its calls are cancelled and its questions closed,
+// which is waited for, though no longer than ctx. Its connections end in the
+// background; Wait waits for them.
 func (t *Thread) Close(ctx context.Context) {
 	t.mu.Lock()
 	if t.closed {
@@ -214,9 +214,12 @@ func (t *Thread) Close(ctx context.Context) {
 	if last != nil {
 		t.release(last)
 	}
-	t.closers.Wait()
 	protocol.ThreadClosed.Send(t.editor, &protocol.ThreadClosedNotification{ThreadID: t.id})
 }
+
+// Wait waits until the connections of a closed thread have ended, which is
+// bounded by their own time to stop.
+func (t *Thread) Wait() { t.closers.Wait() }
 
 // errClosed is what a request on a closed thread is told.
 func (t *Thread) errClosed() error {
