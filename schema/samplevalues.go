@@ -108,7 +108,7 @@ var plausibleValues = map[string]string{
 	"ThreadToolCallParams.name":             `"read_file"`,
 	"ThreadToolCallParams.namespace":        `"files"`,
 	"ThreadToolCallResult.result":           `{"content":[{"type":"text","text":"# Project"}]}`,
-	"Output.items":                          `[{"type":"text","text":"Wall time: 0.1 seconds\nOutput:\n"},{"type":"text","text":"# Project"}]`,
+	"Output.items":                          `[{"type":"text","text":"Wall time: 0.1 seconds\nOutput:"},{"type":"text","text":"# Project"}]`,
 	"Approval.source":                       `"annotations"`,
 	"Item.result":                           `{"content":[{"type":"text","text":"# Project"}]}`,
 	"Item.mcpAppResourceUri":                `"ui://files/view"`,

@@ -205,7 +205,11 @@ func (a *app) printList(servers []protocol.ServerStatus, b *protocol.Binding, as
 		}
 		for _, t := range b.Tools {
 			if t.Server == s.Name {
-				fmt.Fprintf(w, "  %s\t%s\t%s\t\n", t.Tool, t.Approval, t.Flat)
+				name := t.Flat
+				if t.Exposure == protocol.ExposureHidden {
+					name = "(hidden from the model)"
+				}
+				fmt.Fprintf(w, "  %s\t%s\t%s\t\n", t.Tool, t.Approval, name)
 			}
 		}
 	}
