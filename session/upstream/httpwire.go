@@ -30,6 +30,7 @@ func (c *Client) dialHTTP(ctx context.Context, at *stage) (wire, *mcp.ClientSess
 	h := c.server.HTTP
 	w := &httpWire{client: c, gone: make(chan struct{})}
 	var from origins
+	listening := make(chan struct{}) // closed by the transport, in the older eras
 	header := map[string]streamable.Secret{}
 	for name, values := range h.Headers {
 		for _, v := range values {
@@ -48,8 +49,9 @@ func (c *Client) dialHTTP(ctx context.Context, at *stage) (wire, *mcp.ClientSess
 		OnSessionLost: func(context.Context) {
 			w.end(&protocol.ServerFailure{Kind: protocol.KindServerFailed, Error: "the server no longer knows the session"})
 		},
-		OnGap: func(context.Context) { c.toolsStale() }, // an announcement may have been missed
-		Base:  c.host.base,
+		OnListening: func() { close(listening) },
+		OnGap:       func(context.Context) { c.toolsStale() }, // an announcement may have been missed
+		Base:        c.host.base,
 	}
 	if h.HeadersHelper != "" {
 		helped, err := runHelper(ctx, h.HeadersHelper)
@@ -83,6 +85,15 @@ func (c *Client) dialHTTP(ctx context.Context, at *stage) (wire, *mcp.ClientSess
 		}
 		w.end(f)
 	}()
+	if !w.new {
+		// A question that the server asks on a stream that is not there yet is
+		// lost, and its call with it.
+		select {
+		case <-listening:
+		case <-w.gone:
+		case <-ctx.Done():
+		}
+	}
 	return w, session, nil
 }
 

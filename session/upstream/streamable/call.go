@@ -69,6 +69,9 @@ func (c *call) run(m message, body []byte) (*http.Response, error) {
 	defer cancel()
 	defer closeBody(resp.Body)
 	out, err := c.readAnswer(resp)
+	if denied := c.denied(resp, err); denied != nil {
+		return nil, c.fail(denied)
+	}
 	switch {
 	case err != nil:
 		return nil, c.fail(err)
@@ -80,6 +83,26 @@ func (c *call) run(m message, body []byte) (*http.Response, error) {
 		events = appendEvent(events, m)
 	}
 	return c.respond(resp, eventType, io.NopCloser(bytes.NewReader(events))), nil
+}
+
+// denied remembers that the newer greeting was answered with 401 or 403, and
+// returns that when the older one is refused too: the SDK tries it after any
+// failure of the newer one, and what a server that does not know it says then
+// hides that only authorization is missing.
+func (c *call) denied(resp *http.Response, err error) error {
+	switch {
+	case c.method == "server/discover" && unauthorized(resp):
+		c.t.denied.Store(&err)
+	case c.method == "initialize" && !isSuccess(resp.StatusCode) && !unauthorized(resp):
+		if first := c.t.denied.Load(); first != nil {
+			return *first
+		}
+	}
+	return nil
+}
+
+func unauthorized(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden
 }
 
 // requestWith renders the SDK's request with other params, byte for byte.
@@ -107,7 +130,7 @@ func (c *call) tell(body []byte) (*http.Response, error) {
 		return accepted(c.req), nil
 	}
 	err = c.refused(resp)
-	if errors.Is(err, ErrSessionLost) || resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+	if errors.Is(err, ErrSessionLost) || unauthorized(resp) {
 		return nil, err
 	}
 	zerolog.Ctx(c.ctx).Warn().Str("method", c.method).Int("status", resp.StatusCode).Msg("the server refused a message that needs no answer")
@@ -123,7 +146,7 @@ func (c *call) send(ctx context.Context, body []byte) (*http.Response, error) {
 			return nil, err
 		}
 		c.sent = resp.Request.Header
-		if resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
+		if !unauthorized(resp) {
 			return resp, nil
 		}
 		challenge := repairChallenges(resp.Header)

@@ -60,6 +60,12 @@ type Options struct {
 	OnServerRequest func(ctx context.Context, method string, params json.RawMessage) (token string)
 	// OnSessionLost is called once for each session that the server forgot.
 	OnSessionLost func(ctx context.Context)
+	// OnListening is called once, when it is settled whether there is a
+	// standalone stream (the older protocol; never in 2026-07-28): it is open,
+	// or the server refused it, or has not answered for listenWait. What a server
+	// sends on that stream before it is open is lost for good on most, so ask
+	// nothing of it before.
+	OnListening func()
 	// OnGap is called when a listening stream is open again after a time without,
 	// and the server cannot have replayed what was missed.
 	OnGap func(ctx context.Context)

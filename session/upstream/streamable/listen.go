@@ -14,6 +14,9 @@ const (
 	// readyWait bounds how long the standalone stream waits for the answer to
 	// notifications/initialized.
 	readyWait = 10 * time.Second
+	// listenWait bounds how long whoever waits for the standalone stream is
+	// kept waiting: some servers send no headers before the first event.
+	listenWait = time.Second
 	// deniedWait is the pause after a 401 or 403 to a listening stream: the
 	// token may be another one by then. It never starts a login.
 	deniedWait = 5 * time.Minute
@@ -47,6 +50,8 @@ type listener struct {
 	retry  time.Duration
 	hinted bool
 	tries  int // openings in a row that did not last
+
+	settled func() // says that the first opening is over; nil if nobody waits
 }
 
 // standalone answers the SDK's GET for the stream of the session.
@@ -55,7 +60,8 @@ func (t *transport) standalone(req *http.Request) *http.Response {
 	l := &listener{
 		c:   &call{t: t, req: req, ctx: ctx, session: req.Header.Get(sessionHeader)},
 		ctx: ctx, cancel: cancel, await: t.ready, resumable: true,
-		lastID: req.Header.Get(lastEventHeader),
+		lastID:  req.Header.Get(lastEventHeader),
+		settled: t.listening,
 		request: func(lastID string) (*http.Request, []byte) {
 			return listening(req, lastID), nil
 		},
@@ -188,8 +194,7 @@ func (l *listener) open() error {
 	if l.resumable {
 		lastID = l.lastID
 	}
-	req, body := l.request(lastID)
-	resp, _, err := l.c.t.send(l.ctx, l.c.method, req, body)
+	resp, err := l.send(lastID)
 	if l.ctx.Err() != nil {
 		if err == nil {
 			closeBody(resp.Body)
@@ -214,6 +219,19 @@ func (l *listener) open() error {
 	}
 	defer closeBody(resp.Body)
 	return l.refused(resp)
+}
+
+// send asks for the stream once.
+func (l *listener) send(lastID string) (*http.Response, error) {
+	if settled := l.settled; settled != nil {
+		l.settled = nil
+		late := time.AfterFunc(listenWait, settled)
+		defer late.Stop()
+		defer settled()
+	}
+	req, body := l.request(lastID)
+	resp, _, err := l.c.t.send(l.ctx, l.c.method, req, body)
+	return resp, err
 }
 
 // refused decides what an answer that is no stream means.

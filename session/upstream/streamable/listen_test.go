@@ -333,3 +333,53 @@ func TestListenRefused(t *testing.T) {
 		})
 	}
 }
+
+// Whoever wants to ask a server for something can wait for the stream on which
+// it may ask back; one that is refused, or does not come, holds nobody up.
+func TestStandaloneSettles(t *testing.T) {
+	for name, c := range map[string]struct {
+		get   http.HandlerFunc
+		after time.Duration
+	}{
+		"opens late": {func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(listenWait / 2)
+			emit(w, ": hi\n\n")
+			<-r.Context().Done()
+		}, listenWait / 2},
+		"is refused":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(405) }, 0},
+		"wants a login": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, 0},
+		"breaks off":    {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 0},
+		"never starts":  {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, listenWait},
+		"comes too late": {func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(time.Minute)
+			emit(w, ": hi\n\n")
+			<-r.Context().Done()
+		}, listenWait},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := &fake{t: t, era: era25, session: "s1", get: c.get}
+				settled := make(chan struct{})
+				s := connect(t, f, Options{OnListening: func() { close(settled) }}, era25, nil) // a second call panics
+				since := time.Now()
+				<-settled
+				if got := time.Since(since); got != c.after {
+					t.Errorf("settled after %v, want %v", got, c.after)
+				}
+				time.Sleep(10 * time.Minute)
+				_ = s.Close()
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{t: t, era: era26, capabilities: `{"tools":{"listChanged":true}}`}
+		co := &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {}}
+		f.handle("subscriptions/listen", func(w http.ResponseWriter, r *http.Request, _ seen) {
+			emit(w, ": hi\n\n")
+			<-r.Context().Done()
+		})
+		s := connect(t, f, Options{OnListening: func() { t.Error("there is no standalone stream in 2026-07-28") }}, era26, co)
+		time.Sleep(time.Hour)
+		_ = s.Close()
+	})
+}

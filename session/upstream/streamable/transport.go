@@ -31,6 +31,10 @@ type transport struct {
 	// standalone stream is opened after that, as servers expect.
 	ready     chan struct{}
 	readyOnce sync.Once
+	// denied is why server/discover was refused with 401 or 403, nil if it was not.
+	denied atomic.Pointer[error]
+	// listening calls Options.OnListening, once.
+	listening func()
 
 	// mu guards lost.
 	mu sync.Mutex
@@ -46,6 +50,11 @@ func newTransport(o Options) *transport {
 	if t.base == nil {
 		t.base = baseTransport()
 	}
+	t.listening = sync.OnceFunc(func() {
+		if o.OnListening != nil {
+			o.OnListening()
+		}
+	})
 	t.inner = &http.Client{Transport: (*outgoing)(t), CheckRedirect: checkRedirect}
 	return t
 }
