@@ -99,10 +99,6 @@ func (c Call) failed(err error) Outcome {
 		}
 	case protocol.KindProtocolError:
 		reason, text = protocol.ReasonUpstreamError, fmt.Sprintf("MCP server %s gave an answer that can't be read: %s", c.server(), said)
-		if e.Data.Reason == protocol.ReasonQuestionLoop {
-			reason, text = protocol.ReasonQuestionLoop, fmt.Sprintf("MCP server %s asked too often: %s", c.server(), said)
-			told.Data.Reason = "" // an error has one only when it is a decline
-		}
 	case protocol.KindResultTooLarge:
 		reason, text = protocol.ReasonResultTooLarge, "The tool ran, but its result is too large: "+said
 	case protocol.KindAmbiguousDelivery:

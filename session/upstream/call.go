@@ -160,10 +160,8 @@ func (c *Client) rounds(ctx context.Context, method string, params json.RawMessa
 		// requestState goes back byte for byte, and only when there was one.
 		params = withMembers(first, responses, need.state)
 	}
-	e := protocol.Errorf(protocol.KindProtocolError, "server %q asked back more than %d times in one %s", c.server.Name, MaxRounds, method).
+	return nil, protocol.Errorf(protocol.KindProtocolError, "server %q asked back more than %d times in one %s", c.server.Name, MaxRounds, method).
 		WithServer(protocol.ServerName(c.server.Name))
-	e.Data.Reason = protocol.ReasonQuestionLoop // for the outcome of a call
-	return nil, e
 }
 
 // round is what a result of type input_required asks for.
