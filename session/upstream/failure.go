@@ -43,8 +43,12 @@ func (c *Client) startFailure(err error, at stage, cause error) *protocol.Server
 		}
 		c.mu.Unlock()
 		var s *startError
-		if errors.As(err, &s) {
+		var status *streamable.StatusError
+		switch {
+		case errors.As(err, &s):
 			f.StderrTail = s.stderr
+		case errors.As(err, &status):
+			f.Error += "; the last answer was " + describe(status).Error
 		}
 		return f
 	}

@@ -3,8 +3,10 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -24,9 +26,58 @@ type httpWire struct {
 	why  *protocol.ServerFailure // set before gone is closed
 }
 
-// dialHTTP greets the server.
+// startDelays is how long a start waits before it tries again at a server that
+// is not up yet or overloaded, unless that says how long (Retry-After).
+var startDelays = []time.Duration{250 * time.Millisecond, time.Second}
+
+// dialHTTP greets the server, again after a while if it answers that it can't
+// be reached just now. What it says about the request itself is final.
 func (c *Client) dialHTTP(ctx context.Context, at *stage) (wire, *mcp.ClientSession, error) {
 	*at = stageHandshake
+	for _, delay := range startDelays {
+		w, session, err := c.dialHTTPOnce(ctx)
+		if err == nil {
+			return w, session, nil
+		}
+		after, passing := passing(err)
+		if !passing {
+			return nil, nil, err
+		}
+		t := time.NewTimer(max(delay, after))
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return nil, nil, err
+		}
+	}
+	w, session, err := c.dialHTTPOnce(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return w, session, nil
+}
+
+// passing reports whether a failure to connect may be over soon, and after
+// how long the server wants to be asked again.
+func passing(err error) (after time.Duration, ok bool) {
+	var status *streamable.StatusError
+	var transport *streamable.TransportError
+	switch {
+	case errors.As(err, &status):
+		switch status.Status {
+		case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
+			http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return status.RetryAfter, true
+		}
+		return 0, false
+	case errors.As(err, &transport):
+		return 0, !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+	}
+	return 0, false
+}
+
+func (c *Client) dialHTTPOnce(ctx context.Context) (*httpWire, *mcp.ClientSession, error) {
 	h := c.server.HTTP
 	w := &httpWire{client: c, gone: make(chan struct{})}
 	var from origins

@@ -7,7 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,99 +17,113 @@ import (
 	"github.com/mcp-sidecar/mcp-sidecar/session/config"
 )
 
-// nobody is an Owner that nothing is asked of.
-type nobody struct{}
-
-func (nobody) ServerChanged(Status) func()                     { return nil }
-func (nobody) ToolsChanged(protocol.ServerName)                {}
-func (nobody) Warn(protocol.ServerName, protocol.Kind, string) {}
-func (nobody) Question(context.Context, elicit.Question) (elicit.Answer, error) {
-	return elicit.Answer{Action: protocol.AnswerCancel}, nil
+// web is a server of the old era as a transport: what it is asked while down
+// is answered with a status.
+type web struct {
+	mu     sync.Mutex
+	down   []int // statuses of the first answers
+	header http.Header
+	asked  []time.Time
 }
 
-// web answers HTTP requests with a function, by JSON-RPC method or, for what
-// has none, by verb.
-type web func(method string, id json.RawMessage, r *http.Request) (status int, contentType string, body io.ReadCloser)
-
-func (f web) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer := func(status int, body string) (*http.Response, error) {
+		h := http.Header{"Content-Type": {"application/json"}}
+		return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	}
+	if r.Method != http.MethodPost {
+		return answer(http.StatusMethodNotAllowed, "")
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
 	var m struct {
 		ID     json.RawMessage
 		Method string
 	}
-	if r.Body != nil {
-		if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
-			return nil, err
+	if err := json.Unmarshal(body, &m); err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = append(w.asked, time.Now())
+	if len(w.down) > 0 {
+		status := w.down[0]
+		// The probe and the greeting are two requests of one attempt.
+		if m.Method == "initialize" {
+			w.down = w.down[1:]
 		}
-		r.Body.Close()
+		resp, err := answer(status, "not now")
+		for k, v := range w.header {
+			resp.Header[k] = v
+		}
+		return resp, err
 	}
-	if m.Method == "" {
-		m.Method = r.Method
+	switch m.Method {
+	case "initialize":
+		return answer(200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"web","version":"1"}}}`, m.ID))
+	case "server/discover":
+		return answer(200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, m.ID))
 	}
-	status, contentType, body := f(m.Method, m.ID, r)
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {contentType}}, Body: body, ContentLength: -1, Request: r}, nil
+	return answer(http.StatusAccepted, "")
 }
 
-// until is a stream on which nothing comes before ctx ends.
-type until struct{ ctx context.Context }
+// silent is an owner that listens to nothing.
+type silent struct{}
 
-func (u until) Read([]byte) (int, error) { <-u.ctx.Done(); return 0, u.ctx.Err() }
-func (u until) Close() error             { return nil }
+func (silent) ServerChanged(Status) func()                     { return nil }
+func (silent) ToolsChanged(protocol.ServerName)                {}
+func (silent) Warn(protocol.ServerName, protocol.Kind, string) {}
+func (silent) Question(context.Context, elicit.Question) (elicit.Answer, error) {
+	return elicit.Answer{}, nil
+}
 
-func connectWeb(t *testing.T, f web) (*Client, Status) {
+func startWeb(t *testing.T, w *web) (Status, time.Duration) {
 	t.Helper()
-	server := &config.Server{Name: "s", HTTP: &config.HTTP{URL: "http://s.test/mcp"}, Enabled: true, StartupTimeout: time.Minute}
-	c := Start(t.Context(), NewHost("sidecar", "1", nil, f), server, Questions{Form: true}, nobody{})
+	s := &config.Server{Name: "web", Enabled: true, Transport: config.TransportHTTP, HTTP: &config.HTTP{URL: "http://web.test/mcp"}, StartupTimeout: 30 * time.Second}
+	began := time.Now()
+	c := Start(t.Context(), NewHost("test", "1", nil, w), s, Questions{}, silent{})
 	status, err := c.Await(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c, status
+	took := time.Since(began)
+	c.Close()
+	return status, took
 }
 
-// A server of an older revision may ask on its standalone stream. It counts as
-// connected when that stream is open, so that no question of a call is lost.
-func TestConnectedWithStream(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var open atomic.Bool
-		c, status := connectWeb(t, func(method string, id json.RawMessage, r *http.Request) (int, string, io.ReadCloser) {
-			result := func(s string) (int, string, io.ReadCloser) {
-				return 200, "application/json", io.NopCloser(strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, id, s)))
-			}
-			switch method {
-			case "GET":
-				time.Sleep(300 * time.Millisecond)
-				open.Store(true)
-				return 200, "text/event-stream", until{r.Context()}
-			case "initialize":
-				return result(`"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`)
-			case "tools/list":
-				return result(`"result":{"tools":[]}`)
-			case "server/discover":
-				return result(`"error":{"code":-32601,"message":"no"}`)
-			}
-			return 202, "", http.NoBody
+// A server that is not up yet is asked again after a while, or when it says.
+func TestStartTriesAgain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		down  []int
+		after string
+		state protocol.ServerState
+		kind  protocol.Kind
+		took  time.Duration
+	}{
+		"twice down":            {down: []int{503, 429}, state: protocol.ServerConnected, took: 1250 * time.Millisecond},
+		"says when":             {down: []int{503}, after: "7", state: protocol.ServerConnected, took: 7 * time.Second},
+		"stays down":            {down: []int{502, 502, 502, 502}, state: protocol.ServerFailed, kind: protocol.KindHTTPStatus, took: 1250 * time.Millisecond},
+		"a final answer":        {down: []int{404, 404}, state: protocol.ServerFailed, kind: protocol.KindHTTPStatus},
+		"wants a login":         {down: []int{401, 401}, state: protocol.ServerAuthRequired, kind: protocol.KindAuthRequired},
+		"longer than the limit": {down: []int{503, 503}, after: "60", state: protocol.ServerFailed, kind: protocol.KindTimeout, took: 30 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &web{down: tc.down}
+				if tc.after != "" {
+					w.header = http.Header{"Retry-After": {tc.after}}
+				}
+				status, took := startWeb(t, w)
+				var kind protocol.Kind
+				if status.Failure != nil {
+					kind = status.Failure.Kind
+				}
+				if status.State != tc.state || kind != tc.kind || took != tc.took {
+					t.Errorf("got %s %s after %s, want %s %s after %s; failure %+v", status.State, kind, took, tc.state, tc.kind, tc.took, status.Failure)
+				}
+			})
 		})
-		if status.State != protocol.ServerConnected || !open.Load() {
-			t.Errorf("state %s, stream open: %v; failure %+v", status.State, open.Load(), status.Failure)
-		}
-		c.Close()
-	})
-}
-
-// A server of the newest revision that wants authorization and knows no
-// initialize is reported as one that wants authorization.
-func TestDiscoverWantsAuthorization(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, status := connectWeb(t, func(method string, id json.RawMessage, _ *http.Request) (int, string, io.ReadCloser) {
-			if method == "server/discover" {
-				return 401, "application/json", io.NopCloser(strings.NewReader(`{"error":"invalid_token"}`))
-			}
-			return 400, "application/json", io.NopCloser(strings.NewReader(fmt.Sprintf(
-				`{"jsonrpc":"2.0","id":%s,"error":{"code":-32020,"message":"Missing MCP-Protocol-Version header"}}`, id)))
-		})
-		if status.State != protocol.ServerAuthRequired || status.Failure.Kind != protocol.KindAuthRequired || !strings.Contains(status.Failure.Error, "401") {
-			t.Errorf("state %s, failure %+v", status.State, status.Failure)
-		}
-		c.Close()
-	})
+	}
 }
