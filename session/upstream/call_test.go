@@ -87,36 +87,6 @@ func TestParseRound(t *testing.T) {
 	}
 }
 
-// A list ends where its bounds or its server say; what was read is kept.
-func TestReadPage(t *testing.T) {
-	for in, want := range map[string]struct {
-		items  int
-		cursor string
-		more   bool
-		bad    bool
-	}{
-		`{"tools":[{},null,3]}`:               {items: 3},
-		`{"tools":null}`:                      {},
-		`{"tools":[],"nextCursor":""}`:        {},
-		`{"tools":[1],"nextCursor":"c"}`:      {items: 1, cursor: "c", more: true},
-		`{"tools":[1],"nextCursor":null}`:     {items: 1},
-		`{"tools":{}}`:                        {bad: true},
-		`{"nextCursor":"c"}`:                  {bad: true},
-		`[]`:                                  {bad: true},
-		`{"nextCursor":"c\u0001","tools":[]}`: {cursor: "c\x01", more: true},
-	} {
-		var items []json.RawMessage
-		cursor, more, found, err := readPage(json.RawMessage(in), "tools", &items)
-		if bad := err != nil || !found; bad != want.bad {
-			t.Errorf("readPage(%s): found %v, error %v", in, found, err)
-			continue
-		}
-		if !want.bad && (len(items) != want.items || cursor != want.cursor || more != want.more) {
-			t.Errorf("readPage(%s) = %d items, cursor %q, more %v; want %+v", in, len(items), cursor, more, want)
-		}
-	}
-}
-
 // A server's text stays on one line and short, whatever it holds.
 func TestOneLine(t *testing.T) {
 	got := oneLine("a\nb\x1b[31m\x00c" + strings.Repeat("ä", 1000))

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/mcp-sidecar/mcp-sidecar/binding"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
@@ -16,11 +19,17 @@ import (
 // tools lists a server's tools, page by page. A breach of a bound keeps what
 // was read and marks the catalogue truncated; a bad tool costs itself only.
 func (c *Client) tools(ctx context.Context, conn wire) (*binding.Catalog, error) {
+	name := protocol.ServerName(c.server.Name)
 	items, breach, err := pages(ctx, conn, "tools/list", "tools")
-	if err != nil {
+	var refused *jsonrpc.Error
+	switch {
+	case errors.As(err, &refused) && refused.Code == jsonrpc.CodeMethodNotFound:
+		// It says that it has tools, and means nothing by it.
+		c.log.Warn().Str("error", oneLine(refused.Message)).Msg("the server does not know tools/list")
+		return &emptyCatalog, nil
+	case err != nil:
 		return nil, err
 	}
-	name := protocol.ServerName(c.server.Name)
 	if breach != "" {
 		c.owner.Warn(name, protocol.KindCatalogTruncated, fmt.Sprintf("server %q: its list of tools was cut: %s; %d tools were kept", name, breach, len(items)))
 	}
@@ -93,72 +102,102 @@ func offers(capabilities json.RawMessage, feature string) bool {
 // pages collects a paged list. breach says in words which bound was broken; the
 // items up to there are returned. An error on a later page is a breach too: a
 // list that breaks off is better than none.
+//
+// An empty cursor is a cursor like any other since 2026-07-28. Before, many
+// servers sent one where they meant the end: those repeat the page for it, or
+// refuse it, and then the list was whole.
 func pages(ctx context.Context, conn wire, method, member string) (items []json.RawMessage, breach string, err error) {
 	seen := map[string]bool{}
 	params := json.RawMessage("{}")
-	for page := 1; ; page++ {
+	var last page
+	for number := 1; ; number++ {
 		result, err := conn.request(ctx, method, params)
+		doubtful := number > 1 && last.cursor == ""
 		if err != nil {
-			if page == 1 || ctx.Err() != nil {
+			switch {
+			case number == 1 || ctx.Err() != nil:
 				return nil, "", err
+			case doubtful && !conn.modern():
+				return items, "", nil
 			}
-			return items, fmt.Sprintf("page %d failed", page), nil
+			return items, fmt.Sprintf("page %d failed", number), nil
 		}
-		cursor, more, found, err := readPage(result, member, &items)
+		next, err := readPage(result, member)
 		switch {
-		case err != nil && page == 1:
+		case err != nil && number == 1:
 			return nil, "", fmt.Errorf("%s: %w", method, err)
 		case err != nil:
-			return items, fmt.Sprintf("page %d is broken", page), nil
-		case !found && page == 1:
-			return nil, "", fmt.Errorf("%s: the result has no %q", method, member)
+			return items, fmt.Sprintf("page %d is broken", number), nil
+		case doubtful && next.more && next.cursor == "" && bytes.Equal(next.list, last.list):
+			return items, "", nil
 		}
+		items = append(items, next.items...)
 		switch {
 		case len(items) > MaxItems:
 			return items[:MaxItems:MaxItems], fmt.Sprintf("more than %d entries", MaxItems), nil
-		case !more:
+		case next.odd:
+			return items, "a cursor that is no string", nil
+		case !next.more:
 			return items, "", nil
-		case len(cursor) > MaxCursor:
+		case len(next.cursor) > MaxCursor:
 			return items, fmt.Sprintf("a cursor over %d bytes", MaxCursor), nil
-		case seen[cursor]:
+		case seen[next.cursor]:
 			return items, "a repeated cursor", nil
-		case page == MaxPages:
+		case number == MaxPages:
 			return items, fmt.Sprintf("more than %d pages", MaxPages), nil
 		}
-		seen[cursor] = true
-		params = append(rawjson.AppendString([]byte(`{"cursor":`), cursor), '}')
+		seen[next.cursor] = true
+		params = append(rawjson.AppendString([]byte(`{"cursor":`), next.cursor), '}')
+		last = next
 	}
 }
 
-// readPage appends one page's items and returns its next cursor. An empty
-// cursor ends the list: servers that send one mean it so.
-func readPage(result json.RawMessage, member string, items *[]json.RawMessage) (cursor string, more, found bool, err error) {
+// A page is one answer of a paged list.
+type page struct {
+	list   []byte // the array as it came; null where the server has nothing
+	items  []json.RawMessage
+	cursor string
+	more   bool // there is a cursor, which may be empty
+	odd    bool // there is one, and it is no string
+}
+
+// readPage takes one answer apart.
+func readPage(result json.RawMessage, member string) (p page, err error) {
 	if rawjson.Kind(result) != '{' {
-		return "", false, false, fmt.Errorf("the result is no object")
+		return p, fmt.Errorf("the result is no object")
 	}
-	var list []byte
 	err = rawjson.Object(result, func(key, value []byte) error {
 		switch string(key) {
 		case member:
-			list, found = value, true
+			p.list = value
 		case "nextCursor":
-			cursor, _ = rawjson.String(value)
-			more = cursor != ""
+			p.cursor, p.more, p.odd = "", false, false
+			switch rawjson.Kind(value) {
+			case 'n':
+			case '"':
+				p.cursor, _ = rawjson.String(value)
+				p.more = true
+			default:
+				p.odd = true
+			}
 		}
 		return nil
 	})
-	if err != nil || !found {
-		return cursor, more, found, err
+	if err != nil {
+		return p, err
 	}
-	switch rawjson.Kind(list) {
+	if p.list == nil {
+		return p, fmt.Errorf("the result has no %q", member)
+	}
+	switch rawjson.Kind(p.list) {
 	case 'n': // some servers write null for an empty list
 	case '[':
-		err = rawjson.Array(list, func(_ int, value []byte) error {
-			*items = append(*items, bytes.Clone(value))
+		err = rawjson.Array(p.list, func(_ int, value []byte) error {
+			p.items = append(p.items, bytes.Clone(value))
 			return nil
 		})
 	default:
-		return "", false, true, fmt.Errorf("%q is no array", member)
+		return p, fmt.Errorf("%q is no array", member)
 	}
-	return cursor, more, true, err
+	return p, err
 }
