@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/near"
 )
 
 // Rules are what the configuration of a thread says about one server. The zero
@@ -159,7 +160,7 @@ const (
 // nearest first: by edits, at most a third of the name, case ignored; or one
 // ends with the other.
 func nearest(name string, candidates []string, limit int) []string {
-	type near struct {
+	type hit struct {
 		name     string
 		distance int
 	}
@@ -167,22 +168,22 @@ func nearest(name string, candidates []string, limit int) []string {
 		return nil
 	}
 	lower := strings.ToLower(name)
-	var found []near
+	var found []hit
 	for _, c := range candidates[:min(len(candidates), maxNearNames)] {
 		if len(c) > maxNearInput {
 			continue
 		}
 		cl := strings.ToLower(c)
-		d := editDistance(lower, cl)
+		d := near.Distance(lower, cl)
 		if worst := max(2, len(lower)/3); d > worst {
 			if !strings.HasSuffix(cl, lower) && !strings.HasSuffix(lower, cl) {
 				continue
 			}
 			d = worst + 1
 		}
-		found = append(found, near{c, d})
+		found = append(found, hit{c, d})
 	}
-	slices.SortFunc(found, func(a, b near) int {
+	slices.SortFunc(found, func(a, b hit) int {
 		if a.distance != b.distance {
 			return a.distance - b.distance
 		}
@@ -193,25 +194,4 @@ func nearest(name string, candidates []string, limit int) []string {
 		out = append(out, n.name)
 	}
 	return out
-}
-
-// editDistance counts the bytes to insert, delete or replace.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

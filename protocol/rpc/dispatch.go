@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/near"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
 	"github.com/sourcegraph/jsonrpc2"
 )
@@ -240,8 +241,8 @@ func unknownMethod(method string, row *protocol.Method) *protocol.Error {
 		return protocol.Errorf(protocol.KindMethodNotFound, "%s is a notification", name).WithHint("send it without an id")
 	}
 	err := protocol.Errorf(protocol.KindMethodNotFound, "no method %q", name)
-	if near := nearest(method); near != "" {
-		err.WithHint("did you mean %s?", near)
+	if meant := nearest(method); meant != "" {
+		err.WithHint("did you mean %s?", meant)
 	}
 	return err
 }
@@ -256,29 +257,9 @@ func nearest(method string) string {
 		if row.From != protocol.FromEditor || !row.Served() {
 			continue
 		}
-		if d := distance(strings.ToLower(method), strings.ToLower(row.Name)); d < least && d < len(row.Name)/2 {
+		if d := near.Distance(strings.ToLower(method), strings.ToLower(row.Name)); d < least && d < len(row.Name)/2 {
 			best, least = row.Name, d
 		}
 	}
 	return best
-}
-
-// distance counts the letters to insert, delete or replace (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], d
-		}
-	}
-	return row[len(b)]
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/near"
 )
 
 // formatKey writes a path as a dotted TOML key. Parts that are not bare keys
@@ -112,31 +114,6 @@ func child(path []string, part ...string) []string {
 	return append(path[:len(path):len(path)], part...)
 }
 
-// distance is the number of insertions, deletions, replacements and swaps of
-// neighbours that turn a into b.
-func distance(a, b string) int {
-	ra, rb := []rune(a), []rune(b)
-	before, prev, cur := make([]int, len(rb)+1), make([]int, len(rb)+1), make([]int, len(rb)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(ra); i++ {
-		cur[0] = i
-		for j := 1; j <= len(rb); j++ {
-			cost := 1
-			if ra[i-1] == rb[j-1] {
-				cost = 0
-			}
-			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && ra[i-1] == rb[j-2] && ra[i-2] == rb[j-1] {
-				cur[j] = min(cur[j], before[j-2]+1)
-			}
-		}
-		before, prev, cur = prev, cur, before
-	}
-	return prev[len(rb)]
-}
-
 // maxComparedKey is the longest unknown key that is compared with the known
 // ones; longer ones resemble none.
 const maxComparedKey = 64
@@ -158,7 +135,7 @@ func nearest(unknown string, known []string) string {
 		if sk == plain {
 			return k
 		}
-		if d := distance(plain, sk); d < bestDistance || d == bestDistance && best == "" {
+		if d := near.Distance(plain, sk); d < bestDistance || d == bestDistance && best == "" {
 			best, bestDistance = k, d
 		}
 	}
