@@ -144,7 +144,10 @@ func (b *bubble) write(data []byte) error {
 }
 
 func (b *bubble) closeInput() { b.in.Close() }
-func (b *bubble) signal()     { b.stop(errors.New("signal: terminated")) }
+func (b *bubble) signal() error {
+	b.stop(errors.New("signal: terminated"))
+	return nil
+}
 
 func (b *bubble) sleep(d time.Duration) {
 	time.Sleep(d)

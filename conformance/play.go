@@ -2,8 +2,6 @@ package conformance
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +17,7 @@ type stage interface {
 	// closeInput ends the sidecar's stdin.
 	closeInput()
 	// signal asks the sidecar to end.
-	signal()
+	signal() error
 	// sleep lets time pass.
 	sleep(d time.Duration)
 	// settle waits until the sidecar is quiet and returns the lines that it
@@ -152,7 +150,7 @@ func (p *player) do(s *step) error {
 		p.stage.closeInput()
 	case verbSignal:
 		p.tracef("signal")
-		p.stage.signal()
+		return p.stage.signal()
 	case verbAct:
 		p.tracef("server %s: %s %s", s.server, s.doing, s.text)
 		return p.servers[s.server].act(s.doing, s.text)
@@ -418,18 +416,4 @@ func (p *player) serverFor(args []string) (*server, error) {
 		}
 	}
 	return nil, fmt.Errorf("conformance: which of %d servers? name it: args = [\"NAME\"]", len(p.servers))
-}
-
-// compact writes JSON on one line.
-func compact(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err.Error()
-	}
-	return string(b)
-}
-
-// background is the life of what a script starts.
-func background() (context.Context, context.CancelFunc) {
-	return context.WithCancel(context.Background())
 }
