@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
+	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/streamable"
 )
 
 // legacyVersion is the newest revision that is agreed on by initialize.
@@ -47,38 +50,92 @@ func (c *Client) connect() (wire, Status, *protocol.ServerFailure) {
 	ctx, cancel := context.WithTimeoutCause(c.ctx, c.server.StartupTimeout, errStartLimit)
 	defer cancel()
 
+	for try := 0; ; try++ {
+		conn, err := c.attempt(ctx, &status, &at, place)
+		if err == nil {
+			return conn, status, nil
+		}
+		wait, again := retryAfter(ctx, err, try)
+		if !again {
+			return nil, status, c.startFailure(err, at, context.Cause(ctx))
+		}
+		c.log.Info().Str("error", oneLine(err.Error())).Dur("wait", wait).Msg("the server is busy: trying again")
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, status, c.startFailure(err, at, context.Cause(ctx))
+		}
+	}
+}
+
+// attempt reaches the server and lists its tools, once. place is called when a
+// process has come up, if it is not nil.
+func (c *Client) attempt(ctx context.Context, status *Status, at *stage, place func()) (wire, error) {
+	conn, session, err := c.dial(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if place != nil {
+		place()
+	}
+	*at = stageList
+	c.describe(status, conn, session)
+	status.Catalog = &emptyCatalog
+	if offers(status.Capabilities, "tools") {
+		if status.Catalog, err = c.tools(ctx, conn); err != nil {
+			// Before the connection is stopped: that changes the reason.
+			select {
+			case <-conn.lost():
+				failure := conn.failure()
+				err = &startError{failure: failure, stderr: failure.StderrTail, err: err}
+			default:
+			}
+			conn.stop()
+			return nil, err
+		}
+	}
+	return conn, nil
+}
+
+// dial greets the server. One that refuses the newest revision of the older
+// era is greeted once more with one that it speaks, which is remembered.
+func (c *Client) dial(ctx context.Context, at *stage) (wire, *mcp.ClientSession, error) {
 	dial := c.dialStdio
 	if c.server.HTTP != nil {
 		dial = c.dialHTTP
 	}
-	conn, session, err := dial(ctx, &at)
+	conn, session, err := dial(ctx, at)
+	older := olderVersion(err)
+	if older == "" || older == c.host.greeting(c.identity) || c.server.ProtocolVersion != "" || ctx.Err() != nil {
+		return conn, session, err
+	}
+	c.log.Info().Str("version", older).Msg("the server refused the protocol version: greeting it with an older one")
+	before := c.host.greeting(c.identity)
+	c.host.learn(c.identity, older)
+	conn, session, err = dial(ctx, at)
 	if err != nil {
-		return nil, status, c.startFailure(err, at, context.Cause(ctx))
+		c.host.learn(c.identity, before)
 	}
-	fail := func(err error) (wire, Status, *protocol.ServerFailure) {
-		// Before the connection is stopped: that changes the reason.
-		failure := c.startFailure(err, at, context.Cause(ctx))
-		select {
-		case <-conn.lost():
-			failure = conn.failure()
-		default:
-		}
-		conn.stop()
-		return nil, status, failure
+	return conn, session, err
+}
+
+// retryAfter says whether and when a start is tried again: a server, or what
+// stands before it, that is busy says so with the HTTP status. A wait beyond
+// the start-up limit is none.
+func retryAfter(ctx context.Context, err error, try int) (time.Duration, bool) {
+	var status *streamable.StatusError
+	if try == len(startRetries) || ctx.Err() != nil || !errors.As(err, &status) {
+		return 0, false
 	}
-	if place != nil {
-		place() // the process has come up
+	switch {
+	case status.Status == http.StatusRequestTimeout, status.Status == http.StatusTooManyRequests:
+	case status.Status >= 500 && status.Status != http.StatusNotImplemented:
+	default:
+		return 0, false
 	}
-	at = stageList
-	c.describe(&status, conn, session)
-	status.Catalog = &emptyCatalog
-	if offers(status.Capabilities, "tools") {
-		status.Catalog, err = c.tools(ctx, conn)
-		if err != nil {
-			return fail(err)
-		}
-	}
-	return conn, status, nil
+	wait := max(startRetries[try], status.RetryAfter)
+	limit, ok := ctx.Deadline()
+	return wait, !ok || time.Until(limit) > wait
 }
 
 // describe fills in what a server said of itself in the handshake.
@@ -129,8 +186,11 @@ func (c *Client) client(o *origins) *mcp.Client {
 
 // greet runs the SDK's handshake.
 func (c *Client) greet(ctx context.Context, client *mcp.Client, t mcp.Transport, version string) (*mcp.ClientSession, error) {
-	if c.server.ProtocolVersion != "" {
+	switch {
+	case c.server.ProtocolVersion != "":
 		version = c.server.ProtocolVersion
+	case version == "":
+		version = c.host.greeting(c.identity)
 	}
 	// The session outlives the start: its handlers run on values of the
 	// client's life.

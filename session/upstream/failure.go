@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +15,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-sidecar/mcp-sidecar/binding"
@@ -107,30 +107,49 @@ func describe(err error) *protocol.ServerFailure {
 		case status.Status == 404 || status.Status == 405:
 			f.Hint = "check url: this address does not speak Streamable HTTP"
 		case status.RPC != nil:
-			f.Kind, f.Error = protocol.KindUpstreamError, status.RPC.Message
+			f.Kind, f.Error = protocol.KindUpstreamError, answered(status.RPC)
+		case status.Status < 300:
+			f.Kind = protocol.KindProtocolError
+			f.Hint = "check url: what answers there is no MCP server"
 		}
 	case errors.As(err, &transport):
 		f.Kind, f.Error = protocol.KindUnreachable, reach(transport.Err, transport.Addr)
+		f.Hint = "start the server, or correct url"
+		if errors.As(err, new(tls.RecordHeaderError)) {
+			f.Hint = "the server does not speak TLS: let url begin with http://"
+		}
 	case errors.As(err, &tooLarge):
 		f.Kind = protocol.KindResultTooLarge
 	case errors.As(err, &streamLost):
 		f.Error = streamLost.Error()
 	case errors.As(err, &version):
 		f.Kind, f.Error = protocol.KindVersionUnsupported, version.Error()
+		f.Hint = "correct protocol_version, or leave it out"
 	case errors.As(err, &rpc):
-		f.Kind, f.Error = protocol.KindUpstreamError, fmt.Sprintf("the server answered with error %d: %s", rpc.Code, oneLine(rpc.Message))
-		if rpc.Code == mcp.CodeUnsupportedProtocolVersion {
-			f.Kind = protocol.KindVersionUnsupported
-		}
+		f.Kind, f.Error = protocol.KindUpstreamError, answered(rpc)
 	case strings.HasPrefix(err.Error(), "unsupported protocol version"):
-		f.Kind = protocol.KindVersionUnsupported
+		f.Kind, f.Error = protocol.KindVersionUnsupported, "the server answered with an "+err.Error()
 	case errors.As(err, &pathErr):
 		f.Kind = protocol.KindCommandNotFound
 	case errors.Is(err, context.Canceled), errors.Is(err, errClosed):
 		f.Kind, f.Error = protocol.KindServerFailed, "the start was cancelled"
 	}
+	if said, refused := versionRefusal(err); refused {
+		f.Kind = protocol.KindVersionUnsupported
+		if spoken := revision.FindAllString(said, -1); len(spoken) > 0 && !revision.MatchString(f.Error) {
+			f.Error += " (it names " + strings.Join(spoken, ", ") + ")"
+		}
+	}
+	if f.Kind == protocol.KindVersionUnsupported && f.Hint == "" {
+		f.Hint = "the sidecar speaks " + strings.Join(protocol.MCPVersions, ", ") + ": update the server"
+	}
 	f.Error = oneLine(f.Error)
 	return f
+}
+
+// answered words an error that a server answered with.
+func answered(e *jsonrpc.Error) string {
+	return fmt.Sprintf("the server answered with error %d: %s", e.Code, oneLine(e.Message))
 }
 
 // reach words why an address could not be reached, without the URL, which may

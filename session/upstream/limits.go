@@ -29,3 +29,6 @@ const (
 	// ListTime bounds one refresh of a list after the start.
 	ListTime = 30 * time.Second
 )
+
+// startRetries are the pauses before a start is tried again.
+var startRetries = [...]time.Duration{250 * time.Millisecond, time.Second}

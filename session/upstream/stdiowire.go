@@ -118,11 +118,14 @@ func (c *Client) noisy(n stdio.Noise) {
 }
 
 // early says why the handshake did not succeed. ended is why the connection
-// did, nil if it is open.
+// did, nil if it is open. What the server answered is told, not that it ended
+// when it was hung up on.
 func (w *stdioWire) early(err, ended error) *protocol.ServerFailure {
-	if ended != nil {
+	var closed *stdio.ClosedError
+	if errors.As(ended, &closed) && closed.Cause != nil {
 		return w.failure()
 	}
+	// The connection is open, or the SDK closed it because of err.
 	f := describe(err)
 	f.StderrTail = w.child.StderrTail(StderrLines)
 	w.client.mu.Lock()
