@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
-	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/streamable"
 )
 
 // legacyVersion is the newest revision that is agreed on by initialize.
@@ -59,7 +57,7 @@ func (c *Client) connect() (wire, Status, *protocol.ServerFailure) {
 		if !again {
 			return nil, status, c.startFailure(err, at, context.Cause(ctx))
 		}
-		c.log.Info().Str("error", oneLine(err.Error())).Dur("wait", wait).Msg("the server is busy: trying again")
+		c.log.Info().Str("error", oneLine(err.Error())).Dur("wait", wait).Msg("the server is not there yet: trying again")
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -119,21 +117,14 @@ func (c *Client) dial(ctx context.Context, at *stage) (wire, *mcp.ClientSession,
 	return conn, session, err
 }
 
-// retryAfter says whether and when a start is tried again: a server, or what
-// stands before it, that is busy says so with the HTTP status. A wait beyond
-// the start-up limit is none.
+// retryAfter says whether and when a start is tried again: a server that is not
+// up yet, or busy, may be there soon. A wait beyond the start-up limit is none.
 func retryAfter(ctx context.Context, err error, try int) (time.Duration, bool) {
-	var status *streamable.StatusError
-	if try == len(startRetries) || ctx.Err() != nil || !errors.As(err, &status) {
+	after, passing := passing(err)
+	if !passing || try == len(startRetries) || ctx.Err() != nil {
 		return 0, false
 	}
-	switch {
-	case status.Status == http.StatusRequestTimeout, status.Status == http.StatusTooManyRequests:
-	case status.Status >= 500 && status.Status != http.StatusNotImplemented:
-	default:
-		return 0, false
-	}
-	wait := max(startRetries[try], status.RetryAfter)
+	wait := max(startRetries[try], after)
 	limit, ok := ctx.Deadline()
 	return wait, !ok || time.Until(limit) > wait
 }

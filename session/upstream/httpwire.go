@@ -26,38 +26,6 @@ type httpWire struct {
 	why  *protocol.ServerFailure // set before gone is closed
 }
 
-// startDelays is how long a start waits before it tries again at a server that
-// is not up yet or overloaded, unless that says how long (Retry-After).
-var startDelays = []time.Duration{250 * time.Millisecond, time.Second}
-
-// dialHTTP greets the server, again after a while if it answers that it can't
-// be reached just now. What it says about the request itself is final.
-func (c *Client) dialHTTP(ctx context.Context, at *stage) (wire, *mcp.ClientSession, error) {
-	*at = stageHandshake
-	for _, delay := range startDelays {
-		w, session, err := c.dialHTTPOnce(ctx)
-		if err == nil {
-			return w, session, nil
-		}
-		after, passing := passing(err)
-		if !passing {
-			return nil, nil, err
-		}
-		t := time.NewTimer(max(delay, after))
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
-			return nil, nil, err
-		}
-	}
-	w, session, err := c.dialHTTPOnce(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	return w, session, nil
-}
-
 // passing reports whether a failure to connect may be over soon, and after
 // how long the server wants to be asked again.
 func passing(err error) (after time.Duration, ok bool) {
@@ -77,7 +45,9 @@ func passing(err error) (after time.Duration, ok bool) {
 	return 0, false
 }
 
-func (c *Client) dialHTTPOnce(ctx context.Context) (*httpWire, *mcp.ClientSession, error) {
+// dialHTTP greets the server.
+func (c *Client) dialHTTP(ctx context.Context, at *stage) (wire, *mcp.ClientSession, error) {
+	*at = stageHandshake
 	h := c.server.HTTP
 	w := &httpWire{client: c, gone: make(chan struct{})}
 	var from origins

@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcp-sidecar/mcp-sidecar/elicit"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/session/config"
 )
@@ -69,21 +68,11 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer(http.StatusAccepted, "")
 }
 
-// silent is an owner that listens to nothing.
-type silent struct{}
-
-func (silent) ServerChanged(Status) func()                     { return nil }
-func (silent) ToolsChanged(protocol.ServerName)                {}
-func (silent) Warn(protocol.ServerName, protocol.Kind, string) {}
-func (silent) Question(context.Context, elicit.Question) (elicit.Answer, error) {
-	return elicit.Answer{}, nil
-}
-
 func startWeb(t *testing.T, w *web) (Status, time.Duration) {
 	t.Helper()
 	s := &config.Server{Name: "web", Enabled: true, Transport: config.TransportHTTP, HTTP: &config.HTTP{URL: "http://web.test/mcp"}, StartupTimeout: 30 * time.Second}
 	began := time.Now()
-	c := Start(t.Context(), NewHost("test", "1", nil, w), s, Questions{}, silent{})
+	c := Start(t.Context(), NewHost("test", "1", nil, w), s, Questions{}, nobody{})
 	status, err := c.Await(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +96,7 @@ func TestStartTriesAgain(t *testing.T) {
 		"stays down":            {down: []int{502, 502, 502, 502}, state: protocol.ServerFailed, kind: protocol.KindHTTPStatus, took: 1250 * time.Millisecond},
 		"a final answer":        {down: []int{404, 404}, state: protocol.ServerFailed, kind: protocol.KindHTTPStatus},
 		"wants a login":         {down: []int{401, 401}, state: protocol.ServerAuthRequired, kind: protocol.KindAuthRequired},
-		"longer than the limit": {down: []int{503, 503}, after: "60", state: protocol.ServerFailed, kind: protocol.KindTimeout, took: 30 * time.Second},
+		"longer than the limit": {down: []int{503, 503}, after: "60", state: protocol.ServerFailed, kind: protocol.KindHTTPStatus},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
