@@ -52,7 +52,7 @@ func newRoot(a *app) *cobra.Command {
 	flags.StringVar(&a.log.format, "log-format", "auto", "auto (text on a terminal, else json), text or json")
 	flags.StringVar(&a.log.file, "log-file", "", "write the log to this file instead of stderr; {{.pid}} is the process id")
 	root.Flags().DurationVar(&a.drain, "drain-timeout", 30*time.Second, "how long requests that were read are answered after stdin has ended")
-	root.AddCommand(a.callCommand(), a.listCommand(), a.demoCommand(), a.demoServerCommand(),
+	root.AddCommand(a.callCommand(), a.listCommand(), a.demoCommand(), a.demoServerCommand(), a.runScriptCommand(), a.scriptedServerCommand(),
 		generateCommand("generate-ts", "Write the TypeScript types of the protocol", schema.WriteTS),
 		generateCommand("generate-json-schema", "Write the JSON Schema of the protocol", schema.WriteJSONSchema))
 	return root
