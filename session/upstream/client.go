@@ -83,6 +83,9 @@ type Client struct {
 	relist chan struct{} // capacity 1: the server said its tools changed
 
 	calls calls
+	// stopping counts the connections of starts that did not succeed. Only the
+	// supervisor adds to it and waits for it.
+	stopping sync.WaitGroup
 
 	mu      sync.Mutex
 	status  Status        // guarded by mu
@@ -183,6 +186,7 @@ func (c *Client) move(change func(*Status)) {
 // supervise runs the client's whole life.
 func (c *Client) supervise() {
 	defer close(c.done)
+	defer c.stopping.Wait()
 	c.move(func(*Status) {})
 	conn, status, failure := c.connect()
 	if failure != nil {
@@ -220,6 +224,11 @@ func (c *Client) supervise() {
 		c.move(func(s *Status) { s.State, s.PID = protocol.ServerCancelled, 0 })
 	}
 }
+
+// stopBeside ends the connection of a start that did not succeed. That may take
+// as long as StopTime, which nobody should wait for to hear of the failure; the
+// goroutine ends before the client does.
+func (c *Client) stopBeside(conn wire) { c.stopping.Go(conn.stop) }
 
 // serve keeps a connected client up to date until the connection or the client
 // ends.

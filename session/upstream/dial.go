@@ -60,6 +60,7 @@ func (c *Client) connect() (wire, Status, *protocol.ServerFailure) {
 		c.log.Info().Str("error", oneLine(err.Error())).Dur("wait", wait).Msg("the server is not there yet: trying again")
 		select {
 		case <-time.After(wait):
+			c.stopping.Wait()
 		case <-ctx.Done():
 			return nil, status, c.startFailure(err, at, context.Cause(ctx))
 		}
@@ -88,7 +89,7 @@ func (c *Client) attempt(ctx context.Context, status *Status, at *stage, place f
 				err = &startError{failure: failure, stderr: failure.StderrTail, err: err}
 			default:
 			}
-			conn.stop()
+			c.stopBeside(conn)
 			return nil, err
 		}
 	}
@@ -110,6 +111,7 @@ func (c *Client) dial(ctx context.Context, at *stage) (wire, *mcp.ClientSession,
 	c.log.Info().Str("version", older).Msg("the server refused the protocol version: greeting it with an older one")
 	before := c.host.greeting(c.identity)
 	c.host.learn(c.identity, older)
+	c.stopping.Wait()
 	conn, session, err = dial(ctx, at)
 	if err != nil {
 		c.host.learn(c.identity, before)

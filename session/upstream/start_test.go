@@ -293,3 +293,50 @@ func TestStartNoServer(t *testing.T) {
 		}
 	})
 }
+
+// slowToDie is a server that answers nothing and takes its time to end.
+type slowToDie struct {
+	fakeServer
+	stopped chan struct{} // closed when it has ended
+}
+
+func (s slowToDie) Spawn(ctx context.Context, spec process.Spec) (Child, error) {
+	c, err := s.fakeServer.Spawn(ctx, spec)
+	return slowChild{c, s.stopped}, err
+}
+
+type slowChild struct {
+	Child
+	stopped chan struct{}
+}
+
+func (c slowChild) Stop(ctx context.Context) (process.Stage, error) {
+	time.Sleep(4 * time.Second)
+	defer close(c.stopped)
+	return c.Child.Stop(ctx)
+}
+
+// A start fails when its limit is reached, however long the process takes to
+// end; the client ends after the process.
+func TestStartFailsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stopped := make(chan struct{})
+		silent := slowToDie{func(string, json.RawMessage) string { return "" }, stopped}
+		server := &config.Server{Name: "s", StartupTimeout: 30 * time.Second, Stdio: &config.Stdio{Command: "s"}}
+		since := time.Now()
+		c := Start(t.Context(), NewHost("test", "1", silent, nil), server, Questions{}, nobody{})
+		status, err := c.Await(t.Context())
+		if err != nil || status.Failure == nil || status.Failure.Kind != protocol.KindTimeout {
+			t.Errorf("got %+v, %v", status, err)
+		}
+		if took := time.Since(since); took != 30*time.Second {
+			t.Errorf("failed after %v, want the limit of 30s", took)
+		}
+		c.Close()
+		select {
+		case <-stopped:
+		default:
+			t.Error("the client ended before its process")
+		}
+	})
+}

@@ -49,6 +49,7 @@ func (c *Client) dialStdio(ctx context.Context, at *stage) (wire, *mcp.ClientSes
 	var early *startError
 	if errors.As(err, &early) && early.onProbe && version == "" && c.server.ProtocolVersion == "" && ctx.Err() == nil {
 		*at = stageSpawn
+		c.stopping.Wait()
 		if w, err = c.dialOnce(ctx, at, legacyVersion); err == nil {
 			c.host.learn(c.identity, legacyVersion)
 		}
@@ -88,7 +89,7 @@ func (c *Client) dialOnce(ctx context.Context, at *stage, version string) (*stdi
 		// The SDK tells what became of its request; the connection knows why.
 		ended := w.conn.Err()
 		failure := w.early(err, ended)
-		w.stop()
+		c.stopBeside(w)
 		return nil, &startError{failure: failure, stderr: child.StderrTail(StderrLines), onProbe: errors.Is(ended, stdio.ErrExitedDuringProbe), err: err}
 	}
 	return w, nil
@@ -164,7 +165,7 @@ func (w *stdioWire) failure() *protocol.ServerFailure {
 			f.ExitCode = &code
 		}
 	} else {
-		f.Kind, f.Error = protocol.KindProtocolError, "the server closed its stdout"
+		f.Kind, f.Error = protocol.KindServerFailed, "the server closed its stdout, and its process goes on"
 	}
 	if len(f.StderrTail) > 0 {
 		f.Error += "; its last line on stderr: " + oneLine(f.StderrTail[len(f.StderrTail)-1])
