@@ -47,7 +47,7 @@ func (u until) Close() error             { return nil }
 func connectWeb(t *testing.T, f webFunc) (*Client, Status) {
 	t.Helper()
 	server := &config.Server{Name: "s", HTTP: &config.HTTP{URL: "http://s.test/mcp"}, Enabled: true, StartupTimeout: time.Minute}
-	c := Start(t.Context(), NewHost("sidecar", "1", nil, f), server, Questions{Form: true}, nobody{})
+	c := Start(t.Context(), NewHost("sidecar", "1", nil, f), server, Questions{Form: true}, silent{})
 	status, err := c.Await(t.Context())
 	if err != nil {
 		t.Fatal(err)

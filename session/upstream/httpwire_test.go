@@ -71,7 +71,7 @@ func startWeb(t *testing.T, w *web) (Status, time.Duration) {
 	t.Helper()
 	s := &config.Server{Name: "web", Enabled: true, Transport: config.TransportHTTP, HTTP: &config.HTTP{URL: "http://web.test/mcp"}, StartupTimeout: 30 * time.Second}
 	began := time.Now()
-	c := Start(t.Context(), NewHost("test", "1", nil, w), s, Questions{}, nobody{})
+	c := Start(t.Context(), NewHost("test", "1", nil, w), s, Questions{}, silent{})
 	status, err := c.Await(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -20,13 +20,13 @@ import (
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/process"
 )
 
-// nobody owns a client in these tests.
-type nobody struct{}
+// silent is an owner that listens to nothing.
+type silent struct{}
 
-func (nobody) ServerChanged(Status) func()                     { return nil }
-func (nobody) ToolsChanged(protocol.ServerName)                {}
-func (nobody) Warn(protocol.ServerName, protocol.Kind, string) {}
-func (nobody) Question(context.Context, elicit.Question) (elicit.Answer, error) {
+func (silent) ServerChanged(Status) func()                     { return nil }
+func (silent) ToolsChanged(protocol.ServerName)                {}
+func (silent) Warn(protocol.ServerName, protocol.Kind, string) {}
+func (silent) Question(context.Context, elicit.Question) (elicit.Answer, error) {
 	return elicit.Answer{}, nil
 }
 
@@ -156,7 +156,7 @@ func start(t *testing.T, f fakeServer, overHTTP bool, change func(*config.Server
 		change(server)
 	}
 	since := time.Now()
-	c := Start(t.Context(), NewHost("test", "1", f, f), server, Questions{}, nobody{})
+	c := Start(t.Context(), NewHost("test", "1", f, f), server, Questions{}, silent{})
 	status, err := c.Await(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -321,10 +321,10 @@ func (c slowChild) Stop(ctx context.Context) (process.Stage, error) {
 func TestStartFailsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stopped := make(chan struct{})
-		silent := slowToDie{func(string, json.RawMessage) string { return "" }, stopped}
+		deaf := slowToDie{func(string, json.RawMessage) string { return "" }, stopped}
 		server := &config.Server{Name: "s", StartupTimeout: 30 * time.Second, Stdio: &config.Stdio{Command: "s"}}
 		since := time.Now()
-		c := Start(t.Context(), NewHost("test", "1", silent, nil), server, Questions{}, nobody{})
+		c := Start(t.Context(), NewHost("test", "1", deaf, nil), server, Questions{}, silent{})
 		status, err := c.Await(t.Context())
 		if err != nil || status.Failure == nil || status.Failure.Kind != protocol.KindTimeout {
 			t.Errorf("got %+v, %v", status, err)
