@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -66,7 +67,8 @@ func (p *publishedSchemas) schema(name string) (*jsonschema.Resolved, error) {
 	if r := p.resolved[name]; r != nil {
 		return r, nil
 	}
-	text, err := json.Marshal(map[string]any{"$ref": "#/$defs/" + name, "$defs": p.defs})
+	// Only what it refers to: resolving all of it for each message takes long.
+	text, err := json.Marshal(map[string]any{"$ref": refPrefix + name, "$defs": p.reach(name, map[string]json.RawMessage{})})
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +81,21 @@ func (p *publishedSchemas) schema(name string) (*jsonschema.Resolved, error) {
 		p.resolved[name] = r
 	}
 	return r, err
+}
+
+const refPrefix = "#/$defs/"
+
+var reference = regexp.MustCompile(`"\$ref":\s*"#/\$defs/([^"]*)"`)
+
+// reach adds a definition and all that it refers to.
+func (p *publishedSchemas) reach(name string, into map[string]json.RawMessage) map[string]json.RawMessage {
+	if _, done := into[name]; !done {
+		into[name] = p.defs[name]
+		for _, m := range reference.FindAllSubmatch(p.defs[name], -1) {
+			p.reach(string(m[1]), into)
+		}
+	}
+	return into
 }
 
 // A checker checks that whatever the sidecar says is as published: members

@@ -15,6 +15,9 @@ const (
 	eraLegacy = "2025-11-25" // the newest one with initialize
 )
 
+// maxRepeatedTools bounds "repeat".
+const maxRepeatedTools = 10_000
+
 // serverSpec is what server/NAME.json says of a server; see the package
 // comment. Everything raw reaches the wire as the bytes of the script.
 type serverSpec struct {
@@ -154,6 +157,9 @@ func parseServerSpec(name string, data []byte) (*serverSpec, error) {
 	}
 	if s.Tools == nil {
 		s.Tools = []json.RawMessage{}
+	}
+	if s.Repeat > maxRepeatedTools {
+		return nil, fmt.Errorf("repeat: more than %d", maxRepeatedTools)
 	}
 	for i := range s.Repeat {
 		s.Tools = append(s.Tools, json.RawMessage(fmt.Sprintf(`{"name":"tool-%d"}`, i+1)))

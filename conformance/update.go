@@ -30,7 +30,7 @@ func (p *player) rewrite(s *step, lines []string, values []node) []string {
 		}
 		if best < 0 {
 			best = slices.IndexFunc(free, func(a arrow) bool { return a.kind != arrowBytes && sameMethod(a.pattern, values[i]) })
-			kind, pattern := arrowNext, node{kind: anything}
+			kind, pattern := arrowNext, node{} // which fits nothing
 			if best >= 0 {
 				kind, pattern = free[best].kind, free[best].pattern
 			}
@@ -143,6 +143,8 @@ func name(n node, path []string, variableName string) node {
 // merge returns a pattern for v that keeps of p what fits.
 func merge(p, v node, vars bindings) node {
 	switch {
+	case p.kind == anything:
+		return p
 	case p.kind == variable:
 		if bound, ok := vars[p.text]; !ok || (bindings{}).match(bound, v, "") == nil {
 			return p
@@ -171,8 +173,6 @@ func mergeObject(p, v node, vars bindings) node {
 	for _, m := range v.members {
 		old, ok := p.get(m.key)
 		switch {
-		case ok && old.kind == anything:
-			out.members = append(out.members, member{m.key, old})
 		case ok:
 			out.members = append(out.members, member{m.key, merge(old, m.value, vars)})
 		case !p.more:
