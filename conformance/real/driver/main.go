@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-sidecar/mcp-sidecar/conformance/client"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
 )
 
 const (
@@ -153,7 +154,7 @@ func (e *editor) tools(ctx context.Context) (*protocol.Binding, error) {
 // tool calls a tool of a binding by the name that its server gave it. That the
 // tool fails is no error.
 func (e *editor) tool(ctx context.Context, b *protocol.Binding, name protocol.ToolName, arguments any) error {
-	raw, err := json.Marshal(arguments)
+	raw, err := rawjson.Marshal(arguments)
 	if err != nil {
 		return err
 	}
