@@ -38,11 +38,13 @@ const (
 	shutdown // shutdown has succeeded
 )
 
-// Handle implements jsonrpc2.Handler, on the reader. It never waits for the
-// editor.
-func (c *connection) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {
-	m := c.stream.current
-	c.stream.current = message{}
+// Handle implements jsonrpc2.Handler. The library hears of answers only, so
+// it is never called.
+func (*connection) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {}
+
+// handle deals with a request or a notification, on the reader. It never waits
+// for the editor.
+func (c *connection) handle(m message) {
 	if m.kind == notification {
 		c.notified(m)
 		return
@@ -119,17 +121,23 @@ func (c *connection) request(m message) *protocol.Error {
 		cancel(errEnding)
 		return shuttingDown()
 	}
+	carryOut := func() {
+		defer cancel(nil)
+		reply, _ := c.run(ctx, m, row, params)
+		c.reply(m, reply)
+	}
+	if row.Order != protocol.Admitting {
+		c.workers.do(carryOut)
+		return nil
+	}
 	admitted := make(chan struct{}) // closed by the request
 	admit := sync.OnceFunc(func() { close(admitted) })
-	go func() {
+	ctx = protocol.WithAdmission(ctx, admit)
+	c.workers.do(func() {
 		defer admit()
-		defer cancel(nil)
-		reply, _ := c.run(protocol.WithAdmission(ctx, admit), m, row, params)
-		c.reply(m, reply)
-	}()
-	if row.Order == protocol.Admitting {
-		<-admitted
-	}
+		carryOut()
+	})
+	<-admitted
 	return nil
 }
 
@@ -197,7 +205,7 @@ func (c *connection) refuse(id []byte, err *protocol.Error) {
 }
 
 func replyHead(id []byte) []byte {
-	b := make([]byte, 0, 64+len(id))
+	b := make([]byte, 0, lineSize)
 	b = append(b, `{"jsonrpc":"2.0","id":`...)
 	if id == nil {
 		return append(b, "null"...)

@@ -25,8 +25,9 @@
 //	closer    jsonrpc2's; waits for the connection's context.
 //	writer    the only one to touch out. Ends when the queue is closed and
 //	          written, or when writing fails.
-//	requests  one for each concurrent request. They end when they replied;
-//	          their context ends with the connection.
+//	workers   one for each concurrent request, and some that wait for the next
+//	          ones. They end when they replied and others wait, and with the
+//	          connection, as the requests' contexts do.
 //	Serve     waits, and ends the others.
 //
 // # Locks
@@ -35,9 +36,10 @@
 // have one small lock each. None is held while another is taken, nor across a
 // write or a handler.
 //
-// The library reads and answers nothing itself. Its stream is ours and hands
-// it an envelope that only says "a request" or "the answer to s-7"; ids, params
-// and results travel beside it, so that nothing is decoded and encoded again
-// (its own reply functions turn id -7 into 18446744073709551609, sort the keys
-// of params and escape <>&).
+// The library keeps which of our questions are open; it reads and answers
+// nothing itself. Its stream is ours: requests are taken out there, and of an
+// answer it gets an envelope that only says "the answer to s-7". Ids, params and
+// results travel beside it, so that nothing is decoded and encoded again (its
+// own reply functions turn id -7 into 18446744073709551609, sort the keys of
+// params and escape <>&).
 package rpc

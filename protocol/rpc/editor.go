@@ -15,6 +15,9 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
+// lineSize is the room that most lines to the editor need.
+const lineSize = 512
+
 // maxEditorMessage bounds what is kept of the message of an editor's error.
 const maxEditorMessage = 200
 
@@ -184,8 +187,9 @@ func (e *editor) Notify(method string, params any) {
 	if u := e.unwanted.Load(); u != nil && (*u)[method] {
 		return
 	}
-	head := rawjson.AppendString([]byte(`{"jsonrpc":"2.0","method":`), method)
-	parts, err := rawjson.Parts(append(head, `,"params":`...), orEmpty(params))
+	head := append(make([]byte, 0, lineSize), `{"jsonrpc":"2.0","method":`...)
+	head = append(rawjson.AppendString(head, method), `,"params":`...)
+	parts, err := rawjson.Parts(head, orEmpty(params))
 	if err != nil {
 		e.log.Error().Str("method", method).Err(err).Msg("a notification could not be encoded")
 		return

@@ -138,6 +138,7 @@ type connection struct {
 	queue    *queue
 	editor   *editor
 	inflight *inflight
+	workers  *workers
 	sidecar  protocol.Sidecar
 
 	phase   phase       // of the reader
@@ -181,6 +182,7 @@ func connect(ctx context.Context, in io.Reader, out io.Writer, opts Options) *co
 	}
 	c := &connection{log: zerolog.Ctx(ctx), options: opts, counters: opts.Counters, inflight: newInflight()}
 	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	c.workers = newWorkers(c.ctx)
 	c.queue = newQueue(out, opts.QueueBytes, c.counters)
 	c.editor = &editor{log: c.log, queue: c.queue, counters: c.counters, open: map[string]*question{}}
 	c.stream = &stream{c: c, lines: newLineReader(in, opts.MaxLine), bound: make(chan struct{})}

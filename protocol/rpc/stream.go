@@ -11,9 +11,6 @@ import (
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
 )
 
-// requestEnvelope is all that the library hears of a request.
-var requestEnvelope = []byte(`{"jsonrpc":"2.0","method":""}`)
-
 // answerEnvelope is all that the library hears of an answer.
 func answerEnvelope(name string) []byte {
 	b := rawjson.AppendString([]byte(`{"jsonrpc":"2.0","id":`), name)
@@ -22,22 +19,19 @@ func answerEnvelope(name string) []byte {
 
 var utf8BOM = []byte("\xef\xbb\xbf")
 
-// A stream is the jsonrpc2.ObjectStream of a connection. ReadObject and the
-// handler run on one goroutine, so what belongs to an envelope waits in
-// current.
+// A stream is the jsonrpc2.ObjectStream of a connection.
 type stream struct {
 	c       *connection
 	lines   *lineReader
 	bound   chan struct{} // closed when the connection is complete
 	stopped atomic.Bool   // nothing more is read
 	begun   bool          // the first line was read
-	current message
-	err     error // why reading ended, nil for the end of input; read after the library has disconnected
+	err     error         // why reading ended, nil for the end of input; read after the library has disconnected
 }
 
-// ReadObject implements jsonrpc2.ObjectStream: it returns the next request,
-// notification or answer. Everything else it deals with itself. v is the
-// library's own message.
+// ReadObject implements jsonrpc2.ObjectStream: it returns the next answer to a
+// question of ours. Everything else it deals with itself. v is the library's
+// own message.
 func (s *stream) ReadObject(v any) error {
 	<-s.bound
 	into, ok := v.(json.Unmarshaler)
@@ -80,8 +74,7 @@ func (s *stream) ReadObject(v any) error {
 			if !l.owned {
 				m.own()
 			}
-			s.current = m
-			return into.UnmarshalJSON(requestEnvelope)
+			s.c.handle(m)
 		case answer:
 			if !l.owned {
 				m.answer = bytes.Clone(m.answer)
