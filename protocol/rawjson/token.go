@@ -20,72 +20,101 @@ func space(data []byte, i int) int {
 // value scans the value that begins at i, where depth containers are open
 // already, and returns where it ends, or the fault and its place.
 func value(data []byte, i, depth int) (int, fault) {
+	if i >= len(data) {
+		return len(data), faultEnd
+	}
+	if c := data[i]; c == '{' || c == '[' {
+		return container(data, i, depth)
+	}
+	return scalar(data, i)
+}
+
+// scalar scans a value that is no container; i is in data.
+func scalar(data []byte, i int) (int, fault) {
+	switch data[i] {
+	case '"':
+		end, _, f := str(data, i+1)
+		return end, f
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return number(data, i)
+	case 't':
+		return word(data, i, "true")
+	case 'f':
+		return word(data, i, "false")
+	case 'n':
+		return word(data, i, "null")
+	}
+	return i, faultValue
+}
+
+// A nest has one bit for each open container: 1 is an array. What is deeper
+// than most is kept apart, so that the usual nest is small and in registers.
+type nest struct {
+	low  uint64
+	high []uint64
+}
+
+func (n *nest) set(depth int, array bool) {
+	word := &n.low
+	if d := depth / 64; d > 0 {
+		if len(n.high) < d {
+			n.high = append(n.high, 0)
+		}
+		word = &n.high[d-1]
+	}
+	*word &^= 1 << (depth % 64)
+	if array {
+		*word |= 1 << (depth % 64)
+	}
+}
+
+func (n *nest) isArray(depth int) bool {
+	word := n.low
+	if d := depth / 64; d > 0 {
+		word = n.high[d-1]
+	}
+	return word>>(depth%64)&1 == 1
+}
+
+// container is value for an object or an array.
+func container(data []byte, i, depth int) (int, fault) {
 	base := depth
 	var f fault
-	// One bit for each open container: 1 is an array.
-	var arrays [MaxDepth/64 + 1]uint64
+	var open nest // by the depth inside this container
 begin:
 	for {
 		if i >= len(data) {
 			return len(data), faultEnd
 		}
 		switch c := data[i]; c {
-		case '"':
-			if i, _, f = str(data, i+1); f != 0 {
-				return i, f
-			}
-		case '{':
+		case '{', '[':
 			if depth == MaxDepth {
 				return i, faultDepth
 			}
-			arrays[depth/64] &^= 1 << (depth % 64)
+			open.set(depth-base, c == '[')
 			depth++
-			if i = space(data, i+1); i < len(data) && data[i] == '}' {
+			if i = space(data, i+1); i < len(data) && data[i] == c+2 { // "}" or "]"
 				depth--
 				i++
 				break
 			}
-			if i, f = key(data, i); f != 0 {
-				return i, f
+			if c == '{' {
+				if i, f = key(data, i); f != 0 {
+					return i, f
+				}
 			}
 			continue
-		case '[':
-			if depth == MaxDepth {
-				return i, faultDepth
-			}
-			arrays[depth/64] |= 1 << (depth % 64)
-			depth++
-			if i = space(data, i+1); i < len(data) && data[i] == ']' {
-				depth--
-				i++
-				break
-			}
-			continue
-		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-			if i, f = number(data, i); f != 0 {
-				return i, f
-			}
-		case 't':
-			if i, f = word(data, i, "true"); f != 0 {
-				return i, f
-			}
-		case 'f':
-			if i, f = word(data, i, "false"); f != 0 {
-				return i, f
-			}
-		case 'n':
-			if i, f = word(data, i, "null"); f != 0 {
-				return i, f
-			}
 		default:
-			return i, faultValue
+			if i, f = scalar(data, i); f != 0 {
+				return i, f
+			}
 		}
 		// A value ended at i; it may have been the last one of what is open.
 		for depth > base {
 			if i = space(data, i); i == len(data) {
 				return i, faultEnd
 			}
-			array := arrays[(depth-1)/64]>>((depth-1)%64)&1 == 1
+			array := open.isArray(depth - 1 - base)
 			switch c := data[i]; {
 			case c == ',':
 				i = space(data, i+1)
