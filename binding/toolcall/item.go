@@ -35,32 +35,34 @@ func (r *run) complete(tool Tool, o Outcome) {
 	case len(o.Result) > MaxItemResult:
 		omitted = true
 	default:
-		item.Result = itemResult(o.Result)
+		item.Result = r.parts.item(o.Result)
 	}
 	r.events.Completed(item, omitted, time.Now())
 }
 
-// itemResult returns a result in the shape of items: content, which is a list,
-// structuredContent and _meta, each as it came.
-func itemResult(result json.RawMessage) json.RawMessage {
-	parts, err := readResult(result)
-	if err != nil {
-		return nil
+// item returns result, whose parts r are, in the shape of items: content, which
+// is a list, structuredContent and _meta, each as it came.
+func (r toolResult) item(result json.RawMessage) json.RawMessage {
+	kind := rawjson.Kind(r.content)
+	if kind == '[' && !r.more {
+		return rawjson.SingleLine(result) // it has that shape
 	}
-	content := parts.content
-	switch rawjson.Kind(content) {
+	const names = 64 // the keys and what stands between them
+	out := make([]byte, 0, names+len(r.content)+len(r.structured)+len(r.meta))
+	out = append(out, `{"content":`...)
+	switch kind {
 	case '[':
+		out = append(out, r.content...)
 	case 0, 'n':
-		content = []byte("[]")
+		out = append(out, "[]"...)
 	default:
-		content = append(append([]byte{'['}, content...), ']')
+		out = append(append(append(out, '['), r.content...), ']')
 	}
-	out := appendMember([]byte{'{'}, "content", content)
-	if parts.structured != nil {
-		out = appendMember(out, "structuredContent", parts.structured)
+	if r.structured != nil {
+		out = append(append(out, `,"structuredContent":`...), r.structured...)
 	}
-	if parts.meta != nil {
-		out = appendMember(out, "_meta", parts.meta)
+	if r.meta != nil {
+		out = append(append(out, `,"_meta":`...), r.meta...)
 	}
 	return rawjson.SingleLine(append(out, '}'))
 }

@@ -39,42 +39,42 @@ type Request struct {
 
 // Params returns the params of tools/call on one line:
 //
-//	{"name":…,"arguments":…,"_meta":{…the caller's, callId, threadId, turnId, progressToken, codex/sandbox-state-meta}}
+//	{"_meta":{…the caller's, callId, threadId, turnId, progressToken, codex/sandbox-state-meta},"name":…,"arguments":…}
 //
 // Arguments and the caller's own members (traceparent and tracestate among
 // them) keep their bytes. Whatever of the caller's is spelled like one of the
 // sidecar's keys, in any case, is dropped: some servers match keys without
-// regard to case.
+// regard to case. _meta comes first, so that who adds to it need not pass over
+// the arguments.
 func Params(r Request) json.RawMessage {
-	meta := []byte{'{'}
-	valid := rawjson.Valid(r.Meta) == nil && rawjson.Kind(r.Meta) == '{'
-	if valid {
-		_ = rawjson.Object(r.Meta, func(key, value []byte) error {
+	const names = 192 // the keys and what stands between them
+	out := make([]byte, 0, names+len(r.Tool)+len(r.Arguments)+len(r.Meta)+len(r.CallID)+len(r.ThreadID)+len(r.TurnID)+
+		len(r.ProgressToken)+len(r.SandboxState))
+	out = append(out, `{"_meta":{`...)
+	if rawjson.Kind(r.Meta) == '{' && rawjson.Valid(r.Meta) == nil {
+		_ = rawjson.Object(rawjson.SingleLine(r.Meta), func(key, value []byte) error {
 			if !isOwnMeta(string(key)) {
-				meta = appendMember(meta, string(key), value)
+				out = append(appendKey(out, string(key)), value...)
 			}
 			return nil
 		})
 	}
-	meta = appendText(meta, metaCallID, string(r.CallID))
-	meta = appendText(meta, metaThreadID, string(r.ThreadID))
+	out = appendText(out, metaCallID, string(r.CallID))
+	out = appendText(out, metaThreadID, string(r.ThreadID))
 	if r.TurnID != "" {
-		meta = appendText(meta, metaTurnID, string(r.TurnID))
+		out = appendText(out, metaTurnID, string(r.TurnID))
 	}
 	if r.ProgressToken != "" {
-		meta = appendText(meta, metaProgressToken, r.ProgressToken)
+		out = appendText(out, metaProgressToken, r.ProgressToken)
 	}
 	if r.SandboxState != nil {
-		meta = appendMember(meta, metaSandboxState, r.SandboxState)
+		out = append(appendKey(out, metaSandboxState), rawjson.SingleLine(r.SandboxState)...)
 	}
-	meta = append(meta, '}')
-
-	out := make([]byte, 0, len(r.Tool)+len(r.Arguments)+len(meta)+64)
-	out = appendText(append(out, '{'), "name", string(r.Tool))
+	out = appendText(append(out, '}'), "name", string(r.Tool))
 	if r.Arguments != nil {
-		out = appendMember(out, "arguments", r.Arguments)
+		out = append(appendKey(out, "arguments"), r.Arguments...)
 	}
-	return append(appendMember(out, "_meta", rawjson.SingleLine(meta)), '}')
+	return append(out, '}')
 }
 
 func isOwnMeta(key string) bool {
@@ -86,15 +86,15 @@ func isOwnMeta(key string) bool {
 	return false
 }
 
-// appendMember appends a member to an object that began with '{'.
-func appendMember(dst []byte, key string, value []byte) []byte {
-	if len(dst) > 1 {
+// appendKey appends the key of a member to an object that is open at the end of
+// dst.
+func appendKey(dst []byte, key string) []byte {
+	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
 	}
-	dst = append(rawjson.AppendString(dst, key), ':')
-	return append(dst, value...)
+	return append(rawjson.AppendString(dst, key), ':')
 }
 
 func appendText(dst []byte, key, text string) []byte {
-	return appendMember(dst, key, rawjson.AppendString(nil, text))
+	return rawjson.AppendString(appendKey(dst, key), text)
 }

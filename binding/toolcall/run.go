@@ -80,6 +80,7 @@ type run struct {
 	// approval and approvalWait are set by approve, duration by send.
 	approval               protocol.Approval
 	approvalWait, duration time.Duration
+	parts                  toolResult // of the outcome's result, set by completed
 
 	mu   sync.Mutex // guards over, and keeps progress before the item's end
 	over bool
@@ -241,6 +242,7 @@ func (r *run) completed(result json.RawMessage, tool Tool) Outcome {
 	if err != nil {
 		return r.failed(protocol.Errorf(protocol.KindProtocolError, "%v", err))
 	}
+	r.parts = parts
 	o := Outcome{Status: protocol.CallCompleted, Result: result}
 	if parts.isError {
 		o.Reason = protocol.ReasonToolError

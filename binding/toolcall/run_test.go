@@ -92,7 +92,7 @@ func call() Call {
 
 func (w *world) run(ctx context.Context, c Call) Outcome { return Run(ctx, c, w, &Gate{}, w, w) }
 
-const sent = `send {"name":"write","arguments":{"a":1.0},"_meta":{"callId":"c","threadId":"t"}}`
+const sent = `send {"_meta":{"callId":"c","threadId":"t"},"name":"write","arguments":{"a":1.0}}`
 
 // A call that needs no question goes: ready, started, sent, completed.
 func TestRunAllowed(t *testing.T) {
@@ -384,11 +384,15 @@ func TestRunToolError(t *testing.T) {
 // large; the outcome has it as it came.
 func TestRunItemResult(t *testing.T) {
 	for in, want := range map[string]string{
-		`{}`:                            `{"content":[]}`,
-		`{"content":null,"x":1}`:        `{"content":[]}`,
-		`{"content":"hi"}`:              `{"content":["hi"]}`,
-		`{"content":[{"n":1.0}, 2]}`:    `{"content":[{"n":1.0}, 2]}`,
-		"{\"content\":[\n{\"a\":1}\n]}": `{"content":[{"a":1}]}`,
+		`{}`:                             `{"content":[]}`,
+		`{"content":null,"x":1}`:         `{"content":[]}`,
+		`{"content":"hi"}`:               `{"content":["hi"]}`,
+		`{"content":[{"n":1.0}, 2]}`:     `{"content":[{"n":1.0}, 2]}`,
+		`{"_meta":{}, "content":[]}`:     `{"_meta":{}, "content":[]}`,
+		`{"content":[1],"content":[2]}`:  `{"content":[2]}`,
+		`{"content":[],"isError":false}`: `{"content":[]}`,
+		`{"content":[],"_meta":1,"x":2}`: `{"content":[],"_meta":1}`,
+		"{\"content\":[\n{\"a\":1}\n]}":  `{"content":[{"a":1}]}`,
 	} {
 		w := newWorld(readOnly)
 		w.send = func(context.Context, json.RawMessage, func(Progress)) (json.RawMessage, error) {
@@ -660,7 +664,7 @@ func TestRunPassesSettingsOn(t *testing.T) {
 		return json.RawMessage(`{"content":[{"type":"text","text":"` + strings.Repeat("x", 2000) + `"}]}`), nil
 	}
 	o := w.run(t.Context(), c)
-	if want := `send {"name":"write","_meta":{"m":1.0,"callId":"c","threadId":"t","turnId":"u","progressToken":"p","codex/sandbox-state-meta":{"s":1}}}`; !slices.Contains(w.log, want) {
+	if want := `send {"_meta":{"m":1.0,"callId":"c","threadId":"t","turnId":"u","progressToken":"p","codex/sandbox-state-meta":{"s":1}},"name":"write"}`; !slices.Contains(w.log, want) {
 		t.Errorf("happened\n%s", w.happened())
 	}
 	if o.Output.Truncated == nil || len(o.Output.Items[1].Text) > 120 {

@@ -57,20 +57,28 @@ func Shape(result json.RawMessage, o ShapeOptions) (_ protocol.Output, isError b
 type toolResult struct {
 	content, structured, meta []byte
 	isError                   bool
+	more                      bool // it has other members, or one of these twice
 }
 
 func readResult(result json.RawMessage) (r toolResult, err error) {
 	err = rawjson.Object(result, func(key, value []byte) error {
+		var slot *[]byte
 		switch string(key) {
 		case "content":
-			r.content = value
+			slot = &r.content
 		case "structuredContent":
-			r.structured = value
+			slot = &r.structured
 		case "_meta":
-			r.meta = value
+			slot = &r.meta
 		case "isError":
 			r.isError = string(value) == "true"
+			fallthrough
+		default:
+			r.more = true
+			return nil
 		}
+		r.more = r.more || *slot != nil
+		*slot = value
 		return nil
 	})
 	if syntax := (*rawjson.SyntaxError)(nil); errors.As(err, &syntax) {
