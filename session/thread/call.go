@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/url"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +12,6 @@ import (
 	"github.com/mcp-sidecar/mcp-sidecar/binding/toolcall"
 	"github.com/mcp-sidecar/mcp-sidecar/elicit"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
-	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
 	"github.com/mcp-sidecar/mcp-sidecar/session/config"
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream"
 )
@@ -84,7 +81,7 @@ func (t *Thread) run(ctx context.Context, c toolcall.Call) (Called, error) {
 	set := g.settings
 	c.ThreadID, c.Policy, c.CanAsk = t.id, set.Policy, t.editor.Approvals
 	c.ImageInput, c.AudioInput, c.OutputTokenLimit = set.Model.ImageInput, set.Model.AudioInput, set.Model.OutputTokenLimit
-	c.SandboxState = t.sandboxState(set)
+	c.SandboxState = g.sandbox
 	me, err := t.enter(&c)
 	if err != nil {
 		return Called{}, err
@@ -134,23 +131,6 @@ func (t *Thread) leave(id protocol.CallID) {
 			ThreadID: t.id, Status: protocol.ThreadStatus{Type: protocol.ThreadIdle}})
 	}
 	t.running.Done()
-}
-
-// sandboxState is what servers hear that asked for codex/sandbox-state-meta.
-func (t *Thread) sandboxState(set Settings) json.RawMessage {
-	path := filepath.ToSlash(t.cwd)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path
-	}
-	u := url.URL{Scheme: "file", Path: path}
-	raw, err := rawjson.Marshal(struct {
-		Policy protocol.SandboxPolicy `json:"sandboxPolicy"`
-		Cwd    string                 `json:"sandboxCwd"`
-	}{set.Sandbox.Policy(), u.String()})
-	if err != nil {
-		return nil
-	}
-	return raw
 }
 
 func unknownServer(name protocol.ServerName, servers []*config.Server) error {
@@ -273,7 +253,7 @@ func (x *target) Tool() (toolcall.Tool, bool) {
 		return toolcall.Tool{}, false
 	}
 	offered, ok := status.Catalog.Tool(x.tool)
-	rules := x.t.rules(x.g, entry)
+	rules := x.g.rules[x.name]
 	if !ok || rules.Refuses(x.tool) != "" {
 		return toolcall.Tool{}, false
 	}
@@ -281,7 +261,7 @@ func (x *target) Tool() (toolcall.Tool, bool) {
 		Title: offered.Title, Description: offered.Description, Hints: rules.HintsOf(offered), Hash: offered.DefinitionHash(),
 		Parallel: entry.SupportsParallel, Mode: elicit.ApprovalMode(entry.Approval(string(x.tool))),
 		Timeout: entry.CallTimeout(string(x.tool)), OutputTokenLimit: int64(entry.Tools[string(x.tool)].OutputTokenLimit),
-		SandboxState: wantsSandboxState(status.Capabilities), ResourceURI: resourceURI(offered),
+		SandboxState: status.SandboxState, ResourceURI: resourceURI(offered),
 	}
 	return tool, true
 }
@@ -300,19 +280,6 @@ func (x *target) Send(ctx context.Context, params json.RawMessage, progress func
 		return x.client().CallTool(ctx, call)
 	}
 	return result, err
-}
-
-// wantsSandboxState reports whether a server declared that it wants to know
-// how the agent is sandboxed.
-func wantsSandboxState(capabilities json.RawMessage) bool {
-	var c struct {
-		Experimental map[string]json.RawMessage `json:"experimental"`
-	}
-	if json.Unmarshal(capabilities, &c) != nil {
-		return false
-	}
-	_, ok := c.Experimental["codex/sandbox-state-meta"]
-	return ok
 }
 
 // resourceURI is the page of a tool (MCP Apps), "" if it has none.

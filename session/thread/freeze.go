@@ -129,7 +129,7 @@ func (t *Thread) catalogue(g *generation) binding.Input {
 	in := binding.Input{Model: g.settings.Model}
 	for _, s := range g.servers {
 		name := protocol.ServerName(s.Name)
-		offered := binding.Server{Name: name, Rules: t.rules(g, s)}
+		offered := binding.Server{Name: name, Rules: g.rules[name]}
 		if c := g.clients[name]; c != nil {
 			if status := c.Status(); status.State == protocol.ServerConnected {
 				offered.Instructions, offered.Catalog = status.Instructions, status.Catalog
@@ -143,14 +143,14 @@ func (t *Thread) catalogue(g *generation) binding.Input {
 }
 
 // rules turns a server's configuration into what binding needs of it.
-func (t *Thread) rules(g *generation, s *config.Server) binding.Rules {
+func (t *Thread) rules(set Settings, s *config.Server) binding.Rules {
 	name := protocol.ServerName(s.Name)
 	r := binding.Rules{
 		Enabled: s.EnabledTools, Disabled: s.DisabledTools, NoPrefix: !s.ToolNamePrefix, Parallel: s.SupportsParallel,
 		Outlook: func(tool protocol.ToolName, hints protocol.Hints) protocol.ApprovalOutlook {
 			return elicit.Approve(elicit.ApprovalRequest{
 				Server: name, Tool: tool, Mode: elicit.ApprovalMode(s.Approval(string(tool))), Hints: hints,
-				Policy: g.settings.Policy, CanAsk: t.editor.Approvals(),
+				Policy: set.Policy, CanAsk: t.editor.Approvals(),
 			}).Outlook()
 		},
 	}
@@ -190,7 +190,7 @@ func (t *Thread) warnAboutFilters(name protocol.ServerName) {
 	if !ok || g.clients[name] == nil {
 		return
 	}
-	offered := binding.Server{Name: name, Catalog: g.clients[name].Status().Catalog, Rules: t.rules(g, s)}
+	offered := binding.Server{Name: name, Catalog: g.clients[name].Status().Catalog, Rules: g.rules[name]}
 	for _, miss := range binding.UnmatchedFilters(offered) {
 		w := &protocol.ConfigWarningNotification{
 			Summary: fmt.Sprintf("server %q has no tool %q, which %s names", name, miss.Name, miss.Key),

@@ -2,10 +2,16 @@ package thread
 
 import (
 	"context"
+	"encoding/json"
+	"net/url"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/mcp-sidecar/mcp-sidecar/binding"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
 	"github.com/mcp-sidecar/mcp-sidecar/session/config"
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream"
 )
@@ -17,6 +23,8 @@ type generation struct {
 	settings Settings
 	servers  []*config.Server // the thread's selection, sorted by name; disabled and broken ones too
 	clients  map[protocol.ServerName]*upstream.Client
+	rules    map[protocol.ServerName]binding.Rules // of the servers
+	sandbox  json.RawMessage                       // for the servers that want to know
 	born     time.Time
 	users    int
 }
@@ -39,7 +47,10 @@ func (g *generation) server(name protocol.ServerName) (*config.Server, bool) {
 // are not tried again by themselves. A server that was lost after it had been
 // ready is started again, unless its entry says restart = "never".
 func (t *Thread) next(prev *generation, cfg *config.Config, settings Settings) *generation {
-	g := &generation{config: cfg, settings: settings, clients: map[protocol.ServerName]*upstream.Client{}, born: time.Now()}
+	g := &generation{
+		config: cfg, settings: settings, sandbox: t.sandboxState(settings), born: time.Now(),
+		clients: map[protocol.ServerName]*upstream.Client{}, rules: map[protocol.ServerName]binding.Rules{},
+	}
 	offer := upstream.Questions{Form: t.editor.Questions().Form}
 	for i := range cfg.Servers {
 		s := &cfg.Servers[i]
@@ -48,6 +59,7 @@ func (t *Thread) next(prev *generation, cfg *config.Config, settings Settings) *
 			continue
 		}
 		g.servers = append(g.servers, s)
+		g.rules[name] = t.rules(settings, s)
 		if !s.Startable() {
 			if _, known := prev.server(name); s.Enabled && !known {
 				f := invalid(s)
@@ -68,6 +80,23 @@ func (t *Thread) next(prev *generation, cfg *config.Config, settings Settings) *
 		g.clients[name] = upstream.Start(t.ctx, t.host, s, offer, t)
 	}
 	return g
+}
+
+// sandboxState is what servers hear that asked for it.
+func (t *Thread) sandboxState(set Settings) json.RawMessage {
+	path := filepath.ToSlash(t.cwd)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	u := url.URL{Scheme: "file", Path: path}
+	raw, err := rawjson.Marshal(struct {
+		Policy protocol.SandboxPolicy `json:"sandboxPolicy"`
+		Cwd    string                 `json:"sandboxCwd"`
+	}{set.Sandbox.Policy(), u.String()})
+	if err != nil {
+		return nil
+	}
+	return raw
 }
 
 func selected(sel protocol.ServerSelection, name protocol.ServerName) bool {

@@ -43,6 +43,7 @@ type Status struct {
 	Catalog      *binding.Catalog
 	Info         *protocol.ServerInfo
 	Capabilities json.RawMessage // as the server sent them
+	SandboxState bool            // it asked to be told how the agent is sandboxed
 	Instructions string
 	Era          string
 	PID          int64

@@ -22,6 +22,10 @@ const modernVersion = "2026-07-28"
 
 var errStartLimit = errors.New("the start-up limit was reached")
 
+// capSandboxState is an experimental capability of Codex's: a server that has it
+// gets a member of the same name in the _meta of calls.
+const capSandboxState = "codex/sandbox-state-meta"
+
 // stage is how far a start has come, for the text of a time-out.
 type stage string
 
@@ -149,6 +153,7 @@ func (c *Client) describe(status *Status, conn wire, session *mcp.ClientSession)
 		if raw, err := json.Marshal(r.Capabilities); err == nil {
 			status.Capabilities = raw
 		}
+		_, status.SandboxState = r.Capabilities.Experimental[capSandboxState]
 	}
 }
 
