@@ -29,8 +29,10 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := os.Symlink(filepath.Join(root, "docs"), filepath.Join(dir, "docs")); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"docs", "conformance"} {
+		if err := os.Symlink(filepath.Join(root, folder), filepath.Join(dir, folder)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.Symlink(filepath.Dir(sidecar(t)), filepath.Join(dir, "bin")); err != nil {
 		t.Fatal(err)
@@ -40,6 +42,7 @@ func TestReadme(t *testing.T) {
 		"call --yes":           "Note 4 is written.",
 		"printf":               `{"jsonrpc":"2.0","id":3,"result":`,
 		"call notes search_no": "spare key",
+		"run-script":           "ok   conformance/testdata/approval-asks.txtar",
 	}
 	for _, block := range shellBlock.FindAllStringSubmatch(string(readme), -1) {
 		commands := block[1]
