@@ -191,6 +191,7 @@ func (c *Client) supervise() {
 	c.move(func(*Status) {})
 	conn, status, failure := c.connect()
 	if failure != nil {
+		failure = c.clean(failure)
 		state := protocol.ServerFailed
 		if failure.Kind == protocol.KindAuthRequired {
 			state = protocol.ServerAuthRequired
@@ -216,7 +217,7 @@ func (c *Client) supervise() {
 	c.mu.Unlock()
 	closed := context.Cause(c.ctx) == errClosed
 	if !closed {
-		failure = conn.failure()
+		failure = c.clean(conn.failure())
 		c.log.Warn().Str("kind", string(failure.Kind)).Str("error", failure.Error).Msg("server was lost")
 		c.move(func(s *Status) { s.State, s.Failure, s.WasReady, s.PID = protocol.ServerFailed, failure, true, 0 })
 	}
@@ -252,7 +253,7 @@ func (c *Client) serve(conn wire) {
 			cancel()
 			if err != nil {
 				// The old list stays: better stale than empty.
-				c.log.Warn().Str("error", err.Error()).Msg("listing the tools again")
+				c.log.Warn().Str("error", c.redact(err.Error())).Msg("listing the tools again")
 				continue
 			}
 			c.mu.Lock()

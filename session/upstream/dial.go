@@ -61,7 +61,7 @@ func (c *Client) connect() (wire, Status, *protocol.ServerFailure) {
 		if !again {
 			return nil, status, c.startFailure(err, at, context.Cause(ctx))
 		}
-		c.log.Info().Str("error", oneLine(err.Error())).Dur("wait", wait).Msg("the server is not there yet: trying again")
+		c.log.Info().Str("error", c.redact(oneLine(err.Error()))).Dur("wait", wait).Msg("the server is not there yet: trying again")
 		select {
 		case <-time.After(wait):
 			c.stopping.Wait()

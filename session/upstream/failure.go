@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/mcp-sidecar/mcp-sidecar/binding"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/process"
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/stdio"
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/streamable"
@@ -28,6 +30,13 @@ var emptyCatalog = *binding.ParseCatalog("", nil, false)
 
 // slogOf bridges the SDK's logger to ours.
 func slogOf(l *zerolog.Logger) *slog.Logger { return slog.New(zerolog.NewSlogHandler(*l)) }
+
+// clean returns f without the entry's secrets, which a server may have said.
+func (c *Client) clean(f *protocol.ServerFailure) *protocol.ServerFailure {
+	clean := *f
+	clean.Error, clean.Hint = c.redact(f.Error), c.redact(f.Hint)
+	return &clean
+}
 
 // startFailure says why a start did not succeed. cause is why its time ended,
 // if it did.
@@ -178,8 +187,29 @@ var ErrNotRun = errors.New("the request was not run")
 
 // callError turns an error of a request into what an editor is told, or
 // returns the cause of ctx when that ended. conn is the connection that it was
-// sent on.
+// sent on. What the server says comes as it is, but for the entry's secrets:
+// some servers repeat in an error the token that they do not take.
 func (c *Client) callError(ctx context.Context, conn wire, method string, err error) error {
+	err = c.fault(ctx, conn, method, err)
+	e, ok := err.(*protocol.Error)
+	if !ok {
+		return err
+	}
+	clean := *e
+	clean.Message, clean.Data.Hint = c.redact(e.Message), c.redact(e.Data.Hint)
+	if u := e.Data.Upstream; u != nil {
+		said := protocol.UpstreamError{Code: u.Code, Message: c.redact(u.Message), Data: u.Data}
+		if data := c.redact(string(u.Data)); data != string(u.Data) {
+			if said.Data = json.RawMessage(data); rawjson.Valid(said.Data) != nil {
+				said.Data = nil // the secret was a number
+			}
+		}
+		clean.Data.Upstream = &said
+	}
+	return &clean
+}
+
+func (c *Client) fault(ctx context.Context, conn wire, method string, err error) error {
 	name := protocol.ServerName(c.server.Name)
 	var (
 		known    *protocol.Error
@@ -189,6 +219,7 @@ func (c *Client) callError(ctx context.Context, conn wire, method string, err er
 		sent     *streamable.TransportError
 		lost     *streamable.StreamLostError
 		status   *streamable.StatusError
+		redirect *streamable.RedirectError
 		closed   *stdio.ClosedError
 	)
 	if cause := context.Cause(ctx); cause != nil {
@@ -197,9 +228,20 @@ func (c *Client) callError(ctx context.Context, conn wire, method string, err er
 	switch {
 	case errors.As(err, &known):
 		return known
+	case errors.As(err, &redirect):
+		f := describe(err)
+		return protocol.Errorf(f.Kind, "server %q: %s: %s", name, method, f.Error).WithServer(name).WithHint("%s", f.Hint)
 	case errors.As(err, &status) && status.RPC == nil:
 		f := describe(err)
-		return protocol.Errorf(f.Kind, "server %q: %s", name, f.Error).WithServer(name).WithHint("%s", f.Hint)
+		e := protocol.Errorf(f.Kind, "server %q: %s", name, f.Error).WithServer(name)
+		if f.Kind != protocol.KindHTTPStatus { // the address is right: the server was greeted there
+			e.WithHint("%s", f.Hint)
+		}
+		if status.RetryAfter > 0 {
+			e.Data.RetryAfterMs = status.RetryAfter.Milliseconds()
+			e.WithHint("try again after %s", status.RetryAfter.Round(time.Second))
+		}
+		return e
 	case errors.Is(err, streamable.ErrSessionLost):
 		return protocol.Errorf(protocol.KindServerFailed, "server %q no longer knows the session: %w", name, ErrNotRun).
 			WithServer(name).WithHint("try again: the sidecar connects anew")

@@ -25,7 +25,7 @@ func (c *Client) tools(ctx context.Context, conn wire) (*binding.Catalog, error)
 	switch {
 	case errors.As(err, &refused) && refused.Code == jsonrpc.CodeMethodNotFound:
 		// It says that it has tools, and means nothing by it.
-		c.log.Warn().Str("error", oneLine(refused.Message)).Msg("the server does not know tools/list")
+		c.log.Warn().Str("error", c.redact(oneLine(refused.Message))).Msg("the server does not know tools/list")
 		return &emptyCatalog, nil
 	case err != nil:
 		return nil, err
