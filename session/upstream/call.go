@@ -49,10 +49,11 @@ type calls struct {
 	questions map[*openQuestion]struct{} // guarded by mu
 }
 
-// openQuestion is a question whose call is not certain.
+// openQuestion is a question that calls have caused, or may have.
 type openQuestion struct {
-	waits map[*inflight]bool // the calls that may have caused it and still run
-	end   context.CancelCauseFunc
+	waits  map[*inflight]bool // those that still run; guarded by calls.mu
+	end    context.CancelCauseFunc
+	closed chan struct{} // closed when it is answered or given up, and the editor told
 }
 
 func (cs *calls) add(c Call) *inflight {
@@ -67,20 +68,56 @@ func (cs *calls) add(c Call) *inflight {
 	return f
 }
 
-// remove ends a call: no progress is delivered any more, and questions that
-// nobody else can have asked are closed.
-func (cs *calls) remove(f *inflight) {
+// remove ends a call, because of why: no progress is delivered any more, and
+// questions that nobody else can have asked are closed. It waits for those, so
+// that they are closed before their call is seen to end.
+func (cs *calls) remove(f *inflight, why error) {
 	cs.mu.Lock()
-	defer cs.mu.Unlock()
 	delete(cs.running, f.Token)
+	var pointless []*openQuestion
 	for q := range cs.questions {
 		if q.waits[f] {
 			delete(q.waits, f)
 			if len(q.waits) == 0 {
-				q.end(ErrCallEnded)
+				q.end(why)
+				pointless = append(pointless, q)
 			}
 		}
 	}
+	cs.mu.Unlock()
+	for _, q := range pointless {
+		<-q.closed
+	}
+}
+
+// asked enters a question that ends with the last of the calls it may come
+// from; closed takes it out. It is false when none of them runs.
+func (cs *calls) asked(end context.CancelCauseFunc, from ...*inflight) (closed func(), ok bool) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	return cs.askedLocked(end, from)
+}
+
+func (cs *calls) askedLocked(end context.CancelCauseFunc, from []*inflight) (closed func(), ok bool) {
+	q := &openQuestion{waits: map[*inflight]bool{}, end: end, closed: make(chan struct{})}
+	for _, f := range from {
+		if cs.running[f.Token] == f {
+			q.waits[f] = true
+		}
+	}
+	if len(q.waits) == 0 {
+		return nil, false
+	}
+	if cs.questions == nil {
+		cs.questions = map[*openQuestion]struct{}{}
+	}
+	cs.questions[q] = struct{}{}
+	return func() {
+		cs.mu.Lock()
+		defer cs.mu.Unlock()
+		delete(cs.questions, q)
+		close(q.closed)
+	}, true
 }
 
 // progress delivers a notifications/progress. It runs on the reader, so that
@@ -112,7 +149,16 @@ func (cs *calls) progress(params json.RawMessage) {
 // cause of ctx when that ended first; the server has been told then.
 func (c *Client) CallTool(ctx context.Context, call Call) (json.RawMessage, error) {
 	f := c.calls.add(call)
-	defer c.calls.remove(f)
+	defer func() {
+		why := ErrCallEnded
+		switch {
+		case ctx.Err() != nil:
+			why = context.Cause(ctx)
+		case c.lost():
+			why = ErrServerGone
+		}
+		c.calls.remove(f, why)
+	}()
 	return c.rounds(context.WithValue(ctx, callKey{}, f), "tools/call", call.Params)
 }
 

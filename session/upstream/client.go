@@ -27,7 +27,8 @@ type Owner interface {
 	// Warn tells something a person should know.
 	Warn(server protocol.ServerName, kind protocol.Kind, message string)
 	// Question answers a question of the server. ctx ends when the question
-	// becomes pointless; its cause says why.
+	// becomes pointless; its cause says why. It returns at once then, since the
+	// call that the question belongs to waits for it.
 	Question(context.Context, elicit.Question) (elicit.Answer, error)
 }
 
@@ -188,6 +189,7 @@ func (c *Client) move(change func(*Status)) {
 func (c *Client) supervise() {
 	defer close(c.done)
 	defer c.stopping.Wait()
+	defer c.cancel(errClosed) // ends the questions of a start that came to nothing
 	c.move(func(*Status) {})
 	conn, status, failure := c.connect()
 	if failure != nil {
@@ -282,8 +284,27 @@ func (c *Client) toolsStale() {
 func (c *Client) live() (wire, *protocol.Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.wire == nil {
-		return nil, c.status.Error()
+	if c.wire != nil {
+		return c.wire, nil
 	}
-	return c.wire, nil
+	if fault := c.status.Error(); fault != nil {
+		return nil, fault
+	}
+	// It has just ended, and how is still to be found out.
+	name := protocol.ServerName(c.server.Name)
+	return nil, protocol.Errorf(protocol.KindServerFailed, "server %q was lost: %w", name, ErrNotRun).WithServer(name)
+}
+
+// lost reports whether there is no connection, or one that has ended by itself.
+func (c *Client) lost() bool {
+	conn, gone := c.live()
+	if gone != nil {
+		return true
+	}
+	select {
+	case <-conn.lost():
+		return true
+	default:
+		return false
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -90,6 +91,8 @@ func (c *Client) answering(o *origins) mcp.Middleware {
 				if !ok {
 					return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the request's origin is lost"}
 				}
+				ctx, done := c.whileAsked(ctx)
+				defer done()
 				raw, err := c.question(ctx, from.params, from.call, from.call != nil)
 				if err != nil {
 					return nil, wireError(err)
@@ -101,6 +104,21 @@ func (c *Client) answering(o *origins) mcp.Middleware {
 			return next(ctx, method, req)
 		}
 	}
+}
+
+// whileAsked returns the context of a server's request with a cause: the SDK
+// ends it without one, when the server withdraws the request and when the
+// connection ends.
+func (c *Client) whileAsked(sdk context.Context) (ctx context.Context, done func()) {
+	ctx, end := context.WithCancelCause(context.WithoutCancel(sdk))
+	stop := context.AfterFunc(sdk, func() {
+		if c.lost() {
+			end(ErrServerGone)
+		} else {
+			end(ErrWithdrawn)
+		}
+	})
+	return ctx, func() { stop(); end(nil) }
 }
 
 // wireError turns an error into what a server is told.
@@ -137,17 +155,32 @@ func (c *Client) ask(ctx context.Context, params json.RawMessage, call *inflight
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	if certain && call != nil {
+	switch {
+	case certain && call == nil: // of a request that is no tool call
+	case certain:
+		closed, running := c.calls.asked(end, call)
+		if !running {
+			return json.RawMessage(`{"action":"cancel"}`), nil
+		}
+		defer closed()
 		q.CallID, q.Certain = call.ID, true
-	} else if forget := c.guess(&q, end); forget != nil {
-		defer forget()
+	default:
+		if closed, running := c.guess(&q, end); running {
+			defer closed()
+		}
 	}
 	// The SDK's context outlives the connection; the question must not.
 	stop := context.AfterFunc(c.ctx, func() { end(ErrServerGone) })
 	defer stop()
-	if conn, gone := c.live(); gone == nil {
+	switch conn, gone := c.live(); {
+	case gone == nil:
 		unwatch := watch(conn.lost(), func() { end(ErrServerGone) })
 		defer unwatch()
+	case c.Status().State != protocol.ServerStarting:
+		end(ErrServerGone)
+	}
+	if ctx.Err() != nil {
+		return json.RawMessage(`{"action":"cancel"}`), nil
 	}
 
 	answer, err := c.owner.Question(ctx, q)
@@ -180,35 +213,20 @@ func watch(ch <-chan struct{}, f func()) (stop func()) {
 }
 
 // guess fills in which calls may have caused a question: the most recently
-// started one is named, all are candidates. The question ends when all of them
-// have. It returns nil when no call is running.
-func (c *Client) guess(q *elicit.Question, end context.CancelCauseFunc) (forget func()) {
+// started one is named, all are candidates. It is false when no call is
+// running; see calls.asked.
+func (c *Client) guess(q *elicit.Question, end context.CancelCauseFunc) (closed func(), ok bool) {
 	cs := &c.calls
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	if len(cs.running) == 0 {
-		return nil
-	}
-	open := &openQuestion{waits: map[*inflight]bool{}, end: end}
-	order := make([]*inflight, 0, len(cs.running))
-	for _, f := range cs.running {
-		open.waits[f] = true
-		order = append(order, f)
-	}
-	slices.SortFunc(order, func(a, b *inflight) int { return int(b.seq - a.seq) })
-	q.CallID = order[0].ID
+	order := slices.SortedFunc(maps.Values(cs.running), func(a, b *inflight) int { return int(b.seq - a.seq) })
 	for _, f := range order {
 		q.Candidates = append(q.Candidates, f.ID)
 	}
-	if cs.questions == nil {
-		cs.questions = map[*openQuestion]struct{}{}
+	if len(order) > 0 {
+		q.CallID = order[0].ID
 	}
-	cs.questions[open] = struct{}{}
-	return func() {
-		cs.mu.Lock()
-		defer cs.mu.Unlock()
-		delete(cs.questions, open)
-	}
+	return cs.askedLocked(end, order)
 }
 
 // parseQuestion reads the params of elicitation/create. Its errors are for the
