@@ -90,7 +90,8 @@ type Editor interface {
 	Notifier
 	// Call sends a request and decodes the reply into result. When ctx ends
 	// first the editor is told ($/cancelRequest) and ctx's cause returned. id
-	// hears the request's id before it is sent; it may be nil.
+	// hears the request's id just before it is sent, and nothing when it can't
+	// be sent any more; it must not wait, and may be nil.
 	Call(ctx context.Context, method string, params, result any, id func(RequestID)) error
 }
 

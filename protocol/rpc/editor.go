@@ -42,9 +42,10 @@ type editor struct {
 // A question is a request to the editor that is not answered.
 type question struct {
 	method string
-	params [][]byte // the rest of the line, from the params on
-	answer []byte   // set when it is taken out of the table
-	failed bool     // answer is an error
+	params [][]byte                 // the rest of the line, from the params on
+	told   func(protocol.RequestID) // hears the id when the line is queued; may be nil
+	answer []byte                   // set when it is taken out of the table
+	failed bool                     // answer is an error
 }
 
 // Call implements protocol.Editor. When the connection has no more input, all
@@ -60,14 +61,11 @@ func (e *editor) Call(ctx context.Context, method string, params, result any, id
 	if err != nil {
 		return fmt.Errorf("rpc: encoding the params of %s: %w", method, err)
 	}
-	q := &question{method: method, params: closeLine(tail)}
+	q := &question{method: method, params: closeLine(tail), told: id}
 	name := "s-" + strconv.FormatInt(e.last.Add(1), 10)
 	e.mu.Lock()
 	e.open[name] = q
 	e.mu.Unlock()
-	if id != nil {
-		id(protocol.RequestID(name))
-	}
 	// The library waits for the answer under this id; WriteObject writes the
 	// line from the table.
 	waiter, err := e.conn.DispatchCall(ctx, method, nil, jsonrpc2.PickID(jsonrpc2.ID{Str: name, IsString: true}))
@@ -166,13 +164,17 @@ func (e *editor) nextAbandoned() (string, bool) {
 	return name, true
 }
 
-// line writes the request of an open question.
+// line writes the request of an open question, which is about to be queued,
+// and tells the one who asks its id. It runs inside Call.
 func (e *editor) line(name string) [][]byte {
 	e.mu.Lock()
 	q := e.open[name]
 	e.mu.Unlock()
 	if q == nil {
 		return nil
+	}
+	if q.told != nil {
+		q.told(protocol.RequestID(name))
 	}
 	head := append([]byte(`{"jsonrpc":"2.0","id":"`), name...)
 	head = append(head, `","method":`...)

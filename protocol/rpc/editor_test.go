@@ -219,11 +219,15 @@ func TestCallAfterEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
 		f.call = func(ctx context.Context, p *protocol.ServerToolCallParams) (*protocol.ServerToolCallResult, error) {
+			var heard []protocol.RequestID
 			for range 3 {
-				if _, err := protocol.ElicitationRequest.Send(ctx, f.editor, &protocol.ElicitationRequestParams{}, nil); !errors.Is(err, ErrEditorGone) {
+				if _, err := protocol.ElicitationRequest.Send(ctx, f.editor, &protocol.ElicitationRequestParams{}, func(id protocol.RequestID) { heard = append(heard, id) }); !errors.Is(err, ErrEditorGone) {
 					return nil, fmt.Errorf("asked: %w", err)
 				}
 				time.Sleep(time.Second)
+			}
+			if fmt.Sprint(heard) != "[s-1]" { // the others were never sent
+				t.Errorf("heard the ids %v", heard)
 			}
 			return echo(ctx, p)
 		}
