@@ -103,12 +103,12 @@ func (e *editor) unsupported(elicit.Question) error {
 
 // resolved says why a question is closed.
 func resolved(ctx context.Context, err error) protocol.ResolvedReason {
-	if err == nil {
-		return protocol.ResolvedAnswered
-	}
+	var answer *protocol.Error
 	switch cause := context.Cause(ctx); {
-	case cause == nil:
-		return protocol.ResolvedAnswered // with an error
+	case err == nil:
+		return protocol.ResolvedAnswered
+	case cause == nil && errors.As(err, &answer): // with an error
+		return protocol.ResolvedAnswered
 	case errors.Is(cause, thread.ErrClosed):
 		return protocol.ResolvedThreadClosed
 	case errors.Is(cause, upstream.ErrServerGone):
