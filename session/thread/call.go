@@ -160,7 +160,7 @@ func (t *Thread) Request(ctx context.Context, server protocol.ServerName, method
 	ctx, end := t.lived(ctx)
 	defer end()
 	if err := target.Await(ctx); err != nil {
-		return nil, err
+		return nil, t.told(err)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, entry.ToolTimeout, errDeadline)
 	defer cancel()
@@ -171,7 +171,7 @@ func (t *Thread) Request(ctx context.Context, server protocol.ServerName, method
 	if err == errDeadline {
 		return nil, protocol.Errorf(protocol.KindTimeout, "server %q did not answer %s within %s", server, method, entry.ToolTimeout).WithServer(server)
 	}
-	return result, err
+	return result, t.told(err)
 }
 
 // target is a tool on its live server. It implements toolcall.Target.

@@ -44,7 +44,7 @@ func (t *Thread) Freeze(ctx context.Context, wait *time.Duration, previous proto
 	}
 	defer release()
 	if err := g.await(ctx, t.ctx, g.deadline(wait)); err != nil {
-		return Frozen{}, err
+		return Frozen{}, t.told(err)
 	}
 	tools := binding.Freeze(t.catalogue(g))
 	t.mu.Lock()

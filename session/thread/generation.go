@@ -139,28 +139,25 @@ func (t *Thread) acquire(ctx context.Context) (*generation, func(), error) {
 		return nil, nil, t.errClosed()
 	}
 	g.users++
+	t.running.Add(1)
 	t.mu.Unlock()
-	return g, func() { t.release(g) }, nil
+	return g, func() { t.release(g); t.running.Done() }, nil
 }
 
 // release gives up one use of g. Connections that no generation uses any more
 // are ended in the background.
 func (t *Thread) release(g *generation) {
-	var ended []*upstream.Client
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	g.users--
 	if g.users == 0 {
 		for _, c := range g.clients {
 			t.held[c]--
 			if t.held[c] == 0 {
 				delete(t.held, c)
-				ended = append(ended, c)
+				t.endLocked(c)
 			}
 		}
-	}
-	t.mu.Unlock()
-	for _, c := range ended {
-		t.closers.Go(c.Close)
 	}
 }
 

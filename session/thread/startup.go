@@ -162,7 +162,7 @@ func (t *Thread) AwaitStart(ctx context.Context, wait time.Duration) error {
 	}
 	defer release()
 	if err := g.await(ctx, t.ctx, time.Now().Add(wait)); err != nil {
-		return err
+		return t.told(err)
 	}
 	var failed []protocol.StartupFailure
 	for _, f := range g.startup().Failed {

@@ -19,12 +19,16 @@ func (t *Thread) Status(ctx context.Context, only protocol.ServerName, full bool
 	g := t.current
 	if g != nil {
 		g.users++
+		t.running.Add(1)
 	}
 	t.mu.Unlock()
 	if g == nil {
 		return nil, t.errClosed()
 	}
+	defer t.running.Done()
 	defer t.release(g)
+	ctx, end := t.lived(ctx)
+	defer end()
 	rows, err := describeAll(g.servers, only)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package thread
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -79,14 +80,15 @@ type Thread struct {
 	stale      atomic.Bool   // the generation may be out of date
 	refreshing chan struct{} // capacity 1: the right to build a generation
 	gate       toolcall.Gate
-	closers    sync.WaitGroup // goroutines that end connections
-	running    sync.WaitGroup // calls
+	running    sync.WaitGroup // calls, and all else that uses a generation for a request
 
 	mu        sync.Mutex
 	closed    bool
 	settings  Settings
 	current   *generation
 	held      map[*upstream.Client]int // how many generations use a client
+	closers   int                      // goroutines that end connections
+	settled   chan struct{}            // closed when the last of them is done; nil without any
 	revision  int64
 	lastCall  int64    // number of the last call id made
 	bindings  []frozen // the last MaxBindings, oldest first
@@ -188,8 +190,8 @@ func (t *Thread) wait(flag protocol.ThreadActiveFlag) (done func()) {
 	return func() { change(-1) }
 }
 
-// Close ends the thread: its calls are cancelled and its questions closed,
-// which is waited for, though no longer than ctx. Its connections end in the
+// Close ends the thread: its calls and requests are cancelled and its questions
+// closed, which is waited for, though no longer than ctx. Its connections end in the
 // background; Wait waits for them.
 func (t *Thread) Close(ctx context.Context) {
 	t.mu.Lock()
@@ -203,7 +205,7 @@ func (t *Thread) Close(ctx context.Context) {
 	t.mu.Unlock()
 	t.cancel(ErrClosed)
 	calls := make(chan struct{})
-	go func() { // ends with the calls, which all see t.ctx
+	go func() { // ends with the calls and requests, which all see t.ctx
 		t.running.Wait()
 		close(calls)
 	}()
@@ -219,9 +221,42 @@ func (t *Thread) Close(ctx context.Context) {
 
 // Wait waits until the connections of a closed thread have ended, which is
 // bounded by their own time to stop.
-func (t *Thread) Wait() { t.closers.Wait() }
+func (t *Thread) Wait() {
+	t.mu.Lock()
+	settled := t.settled
+	t.mu.Unlock()
+	if settled != nil {
+		<-settled
+	}
+}
+
+// endLocked ends a connection in the background.
+func (t *Thread) endLocked(c *upstream.Client) {
+	if t.closers == 0 {
+		t.settled = make(chan struct{})
+	}
+	t.closers++
+	go func() { // ends with the connection, which is bounded by upstream.StopTime
+		c.Close()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.closers--; t.closers == 0 {
+			close(t.settled)
+			t.settled = nil
+		}
+	}()
+}
 
 // errClosed is what a request on a closed thread is told.
 func (t *Thread) errClosed() error {
 	return protocol.Errorf(protocol.KindUnknownThread, "no thread %q is open: it was closed", t.id)
+}
+
+// told returns err, or, when it is the cause with which a closed thread ends
+// what still runs in it, what the editor is told of that.
+func (t *Thread) told(err error) error {
+	if errors.Is(err, ErrClosed) {
+		return t.errClosed()
+	}
+	return err
 }
