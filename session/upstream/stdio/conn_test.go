@@ -234,7 +234,6 @@ func TestNoise(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":{},"result":{}}`, "an answer with an id that is not ours"},
 		{`{"jsonrpc":"2.0","method":7}`, "a method that is not a string"},
 		{`{"jsonrpc":"2.0","id":[1],"method":"x"}`, "a request with an id that is no id"},
-		{`{"jsonrpc":"2.0","method":"a"}{"jsonrpc":"2.0","method":"b"}`, "json: more after the value"},
 		{"\xff\xfe", "not a JSON object"},
 		{"\x00", "not a JSON object"},
 		{"[" + strings.Repeat("1,", maxBatch) + "1]", "a batch of too many elements"},

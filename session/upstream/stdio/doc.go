@@ -13,8 +13,9 @@
 //
 //   - Nothing a server writes ends the session. A line that is not a JSON-RPC
 //     message (a log line, a batch of nothing, JSON without an id, an answer
-//     nobody waits for) is told to OnNoise and skipped. A line above the limit
-//     costs the call it answers, at once, and no memory.
+//     nobody waits for) is told to OnNoise and skipped; of several messages on a
+//     line each is taken. A line above the limit costs the call it answers, at
+//     once, and no memory.
 //   - A result is handed on as the bytes that came, in one piece of memory.
 //   - Each message goes out in one write; messages never mix. A server that
 //     does not read its stdin blocks no caller beyond the caller's context.

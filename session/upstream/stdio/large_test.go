@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -167,19 +168,47 @@ func TestMalformedAnswer(t *testing.T) {
 	}
 }
 
-// Of two values on a line nothing is taken, and nobody's call fails for it.
-func TestTwoValuesOnALine(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var noise []Noise
-		c, p := newPair(t, Options{OnNoise: func(n Noise) { noise = append(noise, n) }})
-		done := begin(t.Context(), c, "x", "")
-		line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":1}`, p.recv().ID)
-		p.send(line + ` {"jsonrpc":"2.0","method":"y"}` + "\n" + line + "\n")
-		(<-done).want(t, "1")
-		if len(noise) != 1 {
-			t.Errorf("noise = %+v, want one", noise)
-		}
-	})
+// Servers that write a message and its newline apart, on two threads, put two
+// on a line: each is taken, and what is no message is told and skipped.
+func TestSeveralOnALine(t *testing.T) {
+	for name, tc := range map[string]struct{ before, after, noise string }{
+		"a notification after":  {after: ` {"jsonrpc":"2.0","method":"y"}`},
+		"a notification before": {before: `{"jsonrpc":"2.0","method":"y"}`},
+		"another encoding":      {before: "{\"jsonrpc\":\"2.0\",\"method\":\"\xe4\"}"},
+		"blanks after":          {after: " \t"},
+		"text after":            {after: `DEBUG done`, noise: "text after a message"},
+		"a log object before":   {before: `{"level":"info"} `, noise: "neither a method nor an id"},
+		"half a message after":  {after: `{"jsonrpc":"2.0","id":`, noise: "json: unexpected end"},
+		"a batch after":         {after: `[]`, noise: "text after a message"},
+		"no end of them":        {after: strings.Repeat(`{"jsonrpc":"2.0","method":"y"}`, maxBatch), noise: "too many messages on a line"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				var noise []Noise
+				c, p := newPair(t, Options{
+					OnNoise:        func(n Noise) { noise = append(noise, n) },
+					OnNotification: func(string, json.RawMessage) bool { return true },
+				})
+				one, two := begin(t.Context(), c, "x", ""), begin(t.Context(), c, "x", "")
+				answer := func(id json.RawMessage, result int) string {
+					return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%d}`, id, result)
+				}
+				first, second := p.recv().ID, p.recv().ID
+				p.send(tc.before + answer(first, 1) + answer(second, 2) + tc.after + "\n")
+				results := string((<-one).result) + string((<-two).result)
+				if results != "12" && results != "21" {
+					t.Errorf("got %s, want both answers", results)
+				}
+				synctest.Wait()
+				switch {
+				case tc.noise == "" && len(noise) != 0:
+					t.Errorf("noise = %+v, want none", noise)
+				case tc.noise != "" && (len(noise) != 1 || noise[0].Reason[:min(len(noise[0].Reason), len(tc.noise))] != tc.noise):
+					t.Errorf("noise = %+v, want one: %s", noise, tc.noise)
+				}
+			})
+		})
+	}
 }
 
 // A large result is one piece of memory, and its neighbours are not touched.

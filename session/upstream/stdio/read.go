@@ -57,11 +57,29 @@ func (c *Conn) line(data []byte, owned bool) {
 	}
 	switch data[0] {
 	case '{':
-		c.object(data, owned)
+		c.objects(data, owned)
 	case '[':
 		c.batch(data, owned)
 	default:
 		c.noise(data, "not a JSON object")
+	}
+}
+
+// objects handles the objects of a line. More than one come from servers that
+// write a message and its newline apart, on more than one thread.
+func (c *Conn) objects(data []byte, owned bool) {
+	for n := 1; ; n++ {
+		data = bytes.TrimSpace(c.object(data, owned))
+		switch {
+		case len(data) == 0:
+			return
+		case data[0] != '{':
+			c.noise(data, "text after a message")
+			return
+		case n == maxBatch:
+			c.noise(data, "too many messages on a line")
+			return
+		}
 	}
 }
 
@@ -129,19 +147,26 @@ func (e *envelope) read(data []byte) error {
 
 func isNull(value []byte) bool { return value == nil || rawjson.Kind(value) == 'n' }
 
-// object handles one JSON object: sorts it by its members.
-func (c *Conn) object(data []byte, owned bool) {
+// object handles one JSON object: sorts it by its members. It returns what
+// comes after it, for a line may hold more.
+func (c *Conn) object(data []byte, owned bool) (rest []byte) {
 	e := &c.env
 	err := e.read(data)
-	if err != nil && !utf8.Valid(data) {
+	n := firstValue(data, err)
+	if err != nil && n == 0 && !utf8.Valid(data) {
 		// Text in another encoding, most likely. The message is worth more than
 		// the few characters, which become U+FFFD as in any terminal.
 		data, owned = bytes.ToValidUTF8(data, []byte("\ufffd")), true
 		err = e.read(data)
+		n = firstValue(data, err)
+	}
+	if n > 0 {
+		data, rest = data[:n], data[n:]
+		err = e.read(data)
 	}
 	if err != nil {
 		c.malformed(data, err)
-		return
+		return nil
 	}
 	switch {
 	case e.method != nil:
@@ -158,6 +183,17 @@ func (c *Conn) object(data []byte, owned bool) {
 	default:
 		c.answered(data, owned)
 	}
+	return rest
+}
+
+// firstValue returns the length of the value that data begins with, if that is
+// whole and err is about what follows it, else 0.
+func firstValue(data []byte, err error) int {
+	var syntax *rawjson.SyntaxError
+	if !errors.As(err, &syntax) || rawjson.Valid(data[:syntax.Offset]) != nil {
+		return 0
+	}
+	return syntax.Offset
 }
 
 var errNoResult = errors.New("neither a result nor an error")
@@ -166,10 +202,6 @@ var errNoResult = errors.New("neither a result nor an error")
 // call fails now instead of by its timeout.
 func (c *Conn) malformed(data []byte, err error) {
 	c.noise(data, err.Error())
-	var syntax *rawjson.SyntaxError
-	if !errors.As(err, &syntax) || rawjson.Valid(data[:syntax.Offset]) == nil {
-		return // more than one value on a line: whose it is cannot be told
-	}
 	id, ok := clueID(fromHead(data))
 	if !ok {
 		id, ok = clueID(fromTail(data))
