@@ -18,7 +18,7 @@ import (
 	"github.com/mcp-sidecar/mcp-sidecar/schema"
 )
 
-// published is the published JSON Schema, cut into one schema a message.
+// publishedSchemas is the published JSON Schema, cut into one schema a message.
 type publishedSchemas struct {
 	defs map[string]json.RawMessage
 	// messages maps the method of a request or notification of the sidecar,

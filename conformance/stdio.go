@@ -14,8 +14,7 @@ import (
 // Goroutines: a reader, which ends with its input or when the run does; a
 // writer, which ends with the run; one for each request, see peer.
 type run struct {
-	server *server
-	peer   *peer
+	peer *peer
 	// out takes a line to stdout, err one to stderr; nil closes stdout.
 	out, err func(line []byte)
 	ended    func(code int)
@@ -31,7 +30,7 @@ const queuedLines = 4096
 // run begins a life. in is the server's stdin; out is called by one goroutine at
 // a time, errOut by any; ended is called once.
 func (s *server) run(ctx context.Context, in io.Reader, out, errOut func(line []byte), ended func(code int)) *run {
-	r := &run{server: s, out: out, err: errOut, ended: ended, lines: make(chan []byte, queuedLines), done: make(chan struct{})}
+	r := &run{out: out, err: errOut, ended: ended, lines: make(chan []byte, queuedLines), done: make(chan struct{})}
 	r.peer = s.connect(ctx)
 	r.peer.exit = r.exit
 	r.peer.write = func(line string) { r.send([]byte(line)) }
