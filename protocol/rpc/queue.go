@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -216,6 +217,9 @@ func (q *queue) take() []*outgoing {
 			return batch
 		}
 		<-q.wake
+		// Requests that are about to reply go first, so that their lines go out
+		// with this one.
+		runtime.Gosched()
 	}
 }
 

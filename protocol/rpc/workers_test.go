@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,7 +14,6 @@ func TestWorkers(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		w := newWorkers(ctx)
 		const many = 3 * idleWorkers
-		before := runtime.NumGoroutine()
 		for range 2 {
 			var running sync.WaitGroup
 			stop := make(chan struct{})
@@ -31,9 +29,6 @@ func TestWorkers(t *testing.T) {
 			synctest.Wait()
 			if got := w.idle.Load(); got != idleWorkers {
 				t.Errorf("%d workers wait, want %d", got, idleWorkers)
-			}
-			if got := runtime.NumGoroutine() - before; got != idleWorkers {
-				t.Errorf("%d goroutines are left, want %d", got, idleWorkers)
 			}
 		}
 		end() // the bubble fails if they stay

@@ -429,7 +429,8 @@ func TestServerDoesNotRead(t *testing.T) {
 		for range queueFrames + 50 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			waiting = append(waiting, begin(ctx, c, "tools/call", `{"a":"`+strings.Repeat("x", 1000)+`"}`))
+			// Too long to be put together with others.
+			waiting = append(waiting, begin(ctx, c, "tools/call", `{"a":"`+strings.Repeat("x", maxTogether)+`"}`))
 		}
 		for _, done := range waiting {
 			if r := <-done; !errors.Is(r.err, context.DeadlineExceeded) {

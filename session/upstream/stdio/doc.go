@@ -17,7 +17,8 @@
 //     line each is taken. A line above the limit costs the call it answers, at
 //     once, and no memory.
 //   - A result is handed on as the bytes that came, in one piece of memory.
-//   - Each message goes out in one write; messages never mix. A server that
+//   - Each message goes out in one write, small ones that are waiting together;
+//     messages never mix. A server that
 //     does not read its stdin blocks no caller beyond the caller's context.
 //   - A call whose context ends tells the server so, and returns; the late
 //     answer is dropped.

@@ -27,6 +27,9 @@ const (
 	inboxMessages = 64
 	// lateIDs is how many ids of given-up calls are remembered.
 	lateIDs = 1024
+	// maxTogether is how many bytes of small messages go out in one write: what
+	// a pipe takes at once on every system.
+	maxTogether = 4 << 10
 	// maxFrameKept is the largest buffer of a frame that is used again.
 	maxFrameKept = 64 << 10
 	// maxReason bounds the reason in notifications/cancelled.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,18 +71,14 @@ func (q *frameQueue) wakeUp() {
 	}
 }
 
-func (q *frameQueue) pop() *frame {
+// take returns all that is queued. spent is a slice that it returned before, to
+// be used again.
+func (q *frameQueue) take(spent []*frame) []*frame {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.frames) == 0 {
-		return nil
-	}
-	f := q.frames[0]
-	q.frames[0] = nil
-	if q.frames = q.frames[1:]; len(q.frames) == 0 {
-		q.frames = nil
-	}
-	return f
+	all := q.frames
+	q.frames = spent[:0]
+	return all
 }
 
 // send queues a frame, in the order of calls. It waits, within ctx, while the
@@ -129,31 +126,76 @@ func (c *Conn) flush() {
 
 // writeLoop is the writer.
 func (c *Conn) writeLoop() {
+	w := frameWriter{c: c}
+	var frames []*frame
 	for {
-		f := c.queue.pop()
-		if f == nil {
+		if frames = c.queue.take(frames); len(frames) == 0 {
 			select {
 			case <-c.queue.wake:
+				// Callers that are about to queue a frame go first, so that
+				// theirs go out with this one.
+				runtime.Gosched()
 				continue
 			case <-c.done:
 				return
 			}
 		}
-		if !f.free {
-			<-c.slots
-		}
-		if f.sent != nil {
-			close(f.sent)
-			continue
-		}
-		if f.state.CompareAndSwap(frameQueued, frameStarted) {
-			if _, err := c.w.Write(f.buf); err != nil {
+		for i, f := range frames {
+			frames[i] = nil
+			if err := w.put(f); err != nil {
 				c.broken(err)
 				return
 			}
 		}
-		f.recycle()
+		if err := w.flush(); err != nil {
+			c.broken(err)
+			return
+		}
 	}
+}
+
+// A frameWriter puts small frames together. A frame is dropped or begun as a
+// whole; those that are put together have all begun.
+type frameWriter struct {
+	c   *Conn
+	buf []byte // what was put together, at most maxTogether
+}
+
+func (w *frameWriter) put(f *frame) error {
+	if !f.free {
+		<-w.c.slots
+	}
+	if f.sent != nil {
+		err := w.flush()
+		close(f.sent)
+		return err
+	}
+	if len(w.buf)+len(f.buf) > maxTogether {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+	if !f.state.CompareAndSwap(frameQueued, frameStarted) {
+		f.recycle()
+		return nil
+	}
+	if len(f.buf) > maxTogether {
+		_, err := w.c.w.Write(f.buf)
+		f.recycle()
+		return err
+	}
+	w.buf = append(w.buf, f.buf...)
+	f.recycle()
+	return nil
+}
+
+func (w *frameWriter) flush() error {
+	if len(w.buf) == 0 {
+		return nil
+	}
+	_, err := w.c.w.Write(w.buf)
+	w.buf = w.buf[:0]
+	return err
 }
 
 // broken ends the connection after a failed write. The server has closed its
