@@ -470,6 +470,9 @@ func (e *entry) finish() {
 	e.s.digest = digest(e.s)
 }
 
+// shellMarks stand around a word of a command line and are not part of it.
+const shellMarks = "\"'`;&|()"
+
 // collectSecrets lists what Server.Secrets promises.
 func (e *entry) collectSecrets() []string {
 	found := map[string]bool{}
@@ -506,8 +509,7 @@ func (e *entry) collectSecrets() []string {
 	for _, s := range urlSecrets(e.http.URL) {
 		add(s)
 	}
-	for i, masked := range maskArgs(e.stdio.Args) {
-		arg := e.stdio.Args[i]
+	argument := func(arg, masked string) {
 		switch name, value, ok := strings.Cut(arg, "="); {
 		case masked == arg:
 		case strings.Contains(arg, "://"):
@@ -516,8 +518,21 @@ func (e *entry) collectSecrets() []string {
 			}
 		case ok && masked == name+"="+Mask:
 			add(value)
+			add(strings.Trim(value, shellMarks))
 		default:
 			add(arg)
+		}
+	}
+	for i, masked := range maskArgs(e.stdio.Args) {
+		arg := e.stdio.Args[i]
+		argument(arg, masked)
+		if words := strings.Fields(arg); masked != arg && len(words) > 1 {
+			// A command line for a shell: what the server gets, and may repeat,
+			// is the word without what the shell takes away.
+			for _, word := range words {
+				word = strings.Trim(word, shellMarks)
+				argument(word, maskWord(word))
+			}
 		}
 	}
 	out := slices.Collect(maps.Keys(found))

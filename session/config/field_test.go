@@ -322,6 +322,18 @@ env={A='sekret-5-long',B='1',C='${env:KEY}'}
 	if !slices.IsSortedFunc(got, func(a, b string) int { return len(b) - len(a) }) {
 		t.Errorf("not longest first: %q", got)
 	}
+	line := sound(t, `[mcp_servers.s]
+command='sh'
+args=['-c',"exec serve --token='sekret-6' --verbose; X_API_KEY=sekret-7 run"]
+`).Secrets()
+	for _, want := range []string{"sekret-6", "sekret-7"} {
+		if !slices.Contains(line, want) {
+			t.Errorf("%s in a command line is not known as a secret: %q", want, line)
+		}
+	}
+	if slices.Contains(line, "--verbose") || slices.Contains(line, "serve") {
+		t.Errorf("too much is a secret: %q", line)
+	}
 	h := sound(t, "[mcp_servers.s]\nurl='http://u:sekret-1@h/?k=sekret-2'\nbearer_token_env_var='KEY'\nhttp_headers={Authorization='Bearer sekret-3'}\n").Secrets()
 	for _, want := range []string{"sekret-1", "sekret-2", "sekret-3", "Bearer sekret-3", "k-value-1"} {
 		if !slices.Contains(h, want) {
