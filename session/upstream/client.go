@@ -91,6 +91,7 @@ type Client struct {
 
 	mu      sync.Mutex
 	status  Status        // guarded by mu
+	telling bool          // the owner is being told of status; guarded by mu
 	changed chan struct{} // closed and replaced at every change; guarded by mu
 	wire    wire          // nil unless connected; guarded by mu
 	noise   string        // the first line that was no message; guarded by mu
@@ -131,9 +132,9 @@ func (c *Client) Status() Status {
 func (c *Client) Await(ctx context.Context) (Status, error) {
 	for {
 		c.mu.Lock()
-		status, changed := c.status, c.changed
+		status, changed, telling := c.status, c.changed, c.telling
 		c.mu.Unlock()
-		if status.State != protocol.ServerStarting {
+		if !telling && status.State != protocol.ServerStarting {
 			return status, nil
 		}
 		select {
@@ -148,9 +149,9 @@ func (c *Client) Await(ctx context.Context) (Status, error) {
 func (c *Client) AwaitLost(ctx context.Context) error {
 	for {
 		c.mu.Lock()
-		status, changed := c.status, c.changed
+		status, changed, telling := c.status, c.changed, c.telling
 		c.mu.Unlock()
-		if status.State != protocol.ServerConnected {
+		if !telling && status.State != protocol.ServerConnected {
 			return nil
 		}
 		select {
@@ -167,8 +168,8 @@ func (c *Client) Close() {
 	<-c.done
 }
 
-// move makes a change of the status, tells the owner, and then lets go of
-// those who wait. Only the supervisor calls it.
+// move makes a change of the status, tells the owner all that follows from it,
+// and then lets go of those who wait. Only the supervisor calls it.
 func (c *Client) move(change func(*Status)) {
 	c.mu.Lock()
 	next := c.status
@@ -176,13 +177,16 @@ func (c *Client) move(change func(*Status)) {
 	c.mu.Unlock()
 	after := c.owner.ServerChanged(next)
 	c.mu.Lock()
-	c.status = next
-	close(c.changed)
-	c.changed = make(chan struct{})
+	c.status, c.telling = next, true
 	c.mu.Unlock()
 	if after != nil {
 		after()
 	}
+	c.mu.Lock()
+	c.telling = false
+	close(c.changed)
+	c.changed = make(chan struct{})
+	c.mu.Unlock()
 }
 
 // supervise runs the client's whole life.

@@ -246,7 +246,7 @@ func (c *Client) fault(ctx context.Context, conn wire, method string, err error)
 		return protocol.Errorf(protocol.KindServerFailed, "server %q no longer knows the session: %w", name, ErrNotRun).
 			WithServer(name).WithHint("try again: the sidecar connects anew")
 	case errors.As(err, &closed) && !closed.Sent:
-		f := conn.failure()
+		f := c.lostBy(conn)
 		return protocol.Errorf(f.Kind, "server %q was lost (%s): %w", name, f.Error, ErrNotRun).WithServer(name).WithHint("%s", f.Hint)
 	case errors.As(err, &tooLarge):
 		return protocol.Errorf(protocol.KindResultTooLarge, "server %q: %v", name, tooLarge).WithServer(name)
@@ -263,12 +263,25 @@ func (c *Client) fault(ctx context.Context, conn wire, method string, err error)
 		return protocol.Errorf(protocol.KindAmbiguousDelivery, "server %q: the connection was lost during the request; it may or may not have taken effect", name).WithServer(name)
 	}
 	if errors.As(err, &closed) {
-		f := conn.failure()
+		f := c.lostBy(conn)
 		return protocol.Errorf(f.Kind, "server %q was lost during the request, which may or may not have taken effect: %s", name, f.Error).
 			WithServer(name).WithHint("%s", f.Hint)
 	}
 	return c.protocolFault("%s: %s", method, oneLine(err.Error()))
 }
+
+// lostBy returns why a connection has ended, once its owner has been told: a
+// reply that reports it must not come before.
+func (c *Client) lostBy(conn wire) *protocol.ServerFailure {
+	f := conn.failure()
+	ctx, cancel := context.WithTimeout(c.ctx, tellPatience)
+	defer cancel()
+	_ = c.AwaitLost(ctx) // late, the reply is still right
+	return f
+}
+
+// tellPatience bounds the wait for an owner to be told.
+const tellPatience = time.Second
 
 // protocolFault is a server's breach of the protocol.
 func (c *Client) protocolFault(format string, args ...any) error {

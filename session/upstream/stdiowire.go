@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
@@ -34,6 +35,7 @@ type startError struct {
 	failure *protocol.ServerFailure
 	stderr  []string
 	onProbe bool // the server ended itself before it answered anything
+	late    bool // it refused the old greeting after the newer one had timed out
 	err     error
 }
 
@@ -42,16 +44,24 @@ func (e *startError) Unwrap() error { return e.err }
 
 // dialStdio starts the process and greets it. A server that ends itself on the
 // newer greeting is started once more and greeted in the old way, which is
-// remembered.
+// remembered. One that was slow to answer the newer greeting and refuses the
+// old one is started once more, too, and given all the time that is left.
 func (c *Client) dialStdio(ctx context.Context, at *stage) (wire, *mcp.ClientSession, error) {
 	version := c.host.greeting(c.identity)
-	w, err := c.dialOnce(ctx, at, version)
+	w, err := c.dialOnce(ctx, at, version, ProbeTimeout)
 	var early *startError
-	if errors.As(err, &early) && early.onProbe && version == "" && c.server.ProtocolVersion == "" && ctx.Err() == nil {
-		*at = stageSpawn
-		c.stopping.Wait()
-		if w, err = c.dialOnce(ctx, at, legacyVersion); err == nil {
-			c.host.learn(c.identity, legacyVersion)
+	if errors.As(err, &early) && version == "" && c.server.ProtocolVersion == "" && ctx.Err() == nil {
+		switch {
+		case early.onProbe:
+			*at = stageSpawn
+			c.stopping.Wait()
+			if w, err = c.dialOnce(ctx, at, legacyVersion, ProbeTimeout); err == nil {
+				c.host.learn(c.identity, legacyVersion)
+			}
+		case early.late:
+			*at = stageSpawn
+			c.stopping.Wait()
+			w, err = c.dialOnce(ctx, at, version, c.server.StartupTimeout)
 		}
 	}
 	if err != nil {
@@ -60,18 +70,19 @@ func (c *Client) dialStdio(ctx context.Context, at *stage) (wire, *mcp.ClientSes
 	return w, w.session, nil
 }
 
-func (c *Client) dialOnce(ctx context.Context, at *stage, version string) (*stdioWire, error) {
+func (c *Client) dialOnce(ctx context.Context, at *stage, version string, probe time.Duration) (*stdioWire, error) {
 	s := c.server.Stdio
 	child, err := c.host.spawner.Spawn(ctx, process.Spec{Command: s.Command, Args: s.Args, Dir: s.Cwd, Env: s.Env, Redact: c.redact})
 	if err != nil {
 		return nil, err
 	}
 	*at = stageHandshake
+	began := time.Now()
 	var from origins
 	w := &stdioWire{client: c, child: child}
 	w.conn = stdio.New(child.Stdout(), child.Stdin(), stdio.Options{
 		MaxLine:      MaxMessage,
-		ProbeTimeout: ProbeTimeout,
+		ProbeTimeout: probe,
 		OnNoise:      c.noisy,
 		OnNotification: func(method string, params json.RawMessage) bool {
 			return c.notification(method, params)
@@ -90,9 +101,16 @@ func (c *Client) dialOnce(ctx context.Context, at *stage, version string) (*stdi
 		ended := w.conn.Err()
 		failure := w.early(err, ended)
 		c.stopBeside(w)
-		return nil, &startError{failure: failure, stderr: child.StderrTail(StderrLines), onProbe: errors.Is(ended, stdio.ErrExitedDuringProbe), err: err}
+		return nil, &startError{failure: failure, stderr: child.StderrTail(StderrLines), onProbe: errors.Is(ended, stdio.ErrExitedDuringProbe),
+			late: ended == nil && refusedMethod(err) && time.Since(began) >= probe, err: err}
 	}
 	return w, nil
+}
+
+// refusedMethod reports whether a server said that it does not know a method.
+func refusedMethod(err error) bool {
+	var rpc *jsonrpc.Error
+	return errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeMethodNotFound
 }
 
 // redact takes the entry's secrets out of a line of stderr.
