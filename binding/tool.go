@@ -340,3 +340,16 @@ func (c *Catalog) Tool(name protocol.ToolName) (*Tool, bool) {
 	}
 	return nil, false
 }
+
+// Nearest returns up to five raw names of the catalogue that may be meant by a
+// name that it does not have, the nearest first.
+func (c *Catalog) Nearest(name protocol.ToolName) []string {
+	if c == nil {
+		return nil
+	}
+	names := make([]string, len(c.Tools))
+	for i := range c.Tools {
+		names[i] = string(c.Tools[i].Name)
+	}
+	return nearest(string(name), names, maxNearest)
+}

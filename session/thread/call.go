@@ -67,6 +67,23 @@ func (t *Thread) CallDirect(ctx context.Context, server protocol.ServerName, too
 	return t.run(ctx, toolcall.Call{Server: server, Tool: tool, Arguments: arguments, Meta: meta, Direct: true})
 }
 
+// hint adds to an error about a tool that the server does not offer, or that
+// the configuration leaves out, what may help.
+func (x *target) hint(e *protocol.Error) {
+	c := x.client()
+	if e == nil || e.Data.Kind != protocol.KindUnknownTool || e.Data.Hint != "" || c == nil {
+		return
+	}
+	catalog := c.Status().Catalog
+	if _, ok := catalog.Tool(x.tool); ok {
+		if why := x.g.rules[x.name].Refuses(x.tool); why != "" {
+			e.WithHint("the configuration leaves it out: %s", why)
+		}
+	} else if near := catalog.Nearest(x.tool); len(near) > 0 {
+		e.WithHint("did you mean %s?", strings.Join(near, " or "))
+	}
+}
+
 // run is what both kinds of calls have in common.
 func (t *Thread) run(ctx context.Context, c toolcall.Call) (Called, error) {
 	g, release, err := t.acquire(ctx)
@@ -91,6 +108,7 @@ func (t *Thread) run(ctx context.Context, c toolcall.Call) (Called, error) {
 	ctx, end := t.lived(ctx)
 	defer end()
 	outcome := toolcall.Run(ctx, c, target, &t.gate, asker{t, c.TurnID}, events{t, c.TurnID})
+	target.hint(outcome.Err)
 	return Called{c.CallID, c.Server, c.Tool, outcome}, nil
 }
 

@@ -191,6 +191,13 @@ func (t *Thread) warnAboutFilters(name protocol.ServerName) {
 		return
 	}
 	offered := binding.Server{Name: name, Catalog: g.clients[name].Status().Catalog, Rules: g.rules[name]}
+	t.mu.Lock()
+	known := offered.Catalog == nil || t.checked[name] == offered.Catalog
+	t.checked[name] = offered.Catalog
+	t.mu.Unlock()
+	if known {
+		return
+	}
 	for _, miss := range binding.UnmatchedFilters(offered) {
 		w := &protocol.ConfigWarningNotification{
 			Summary: fmt.Sprintf("server %q has no tool %q, which %s names", name, miss.Name, miss.Key),

@@ -123,6 +123,9 @@ func (t *Thread) publish(g *generation) {
 	if closed {
 		t.release(g)
 	}
+	for _, s := range g.servers {
+		t.warnAboutFilters(protocol.ServerName(s.Name)) // of those that were ready before they were published
+	}
 	t.announceStartup()
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-sidecar/mcp-sidecar/binding"
 	"github.com/mcp-sidecar/mcp-sidecar/binding/toolcall"
 	"github.com/mcp-sidecar/mcp-sidecar/elicit"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
@@ -95,8 +96,9 @@ type Thread struct {
 	updated   time.Time
 	calls     map[protocol.CallID]*running
 	waiting   map[protocol.ThreadActiveFlag]int
-	shown     bool // the editor was last told that the thread is active
-	announced bool // startup/completed was sent for the current generation
+	checked   map[protocol.ServerName]*binding.Catalog // whose filters were looked at
+	shown     bool                                     // the editor was last told that the thread is active
+	announced bool                                     // startup/completed was sent for the current generation
 }
 
 // New opens a thread and begins to start its servers. ctx gives values only.
@@ -107,7 +109,7 @@ func New(ctx context.Context, o Options) *Thread {
 		host: o.Host, editor: o.Editor, created: now, updated: now,
 		refreshing: make(chan struct{}, 1),
 		settings:   o.Settings, held: map[*upstream.Client]int{},
-		calls: map[protocol.CallID]*running{}, waiting: map[protocol.ThreadActiveFlag]int{},
+		calls: map[protocol.CallID]*running{}, waiting: map[protocol.ThreadActiveFlag]int{}, checked: map[protocol.ServerName]*binding.Catalog{},
 	}
 	t.ctx, t.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	protocol.ThreadStarted.Send(t.editor, &protocol.ThreadStartedNotification{Thread: t.Describe()})
