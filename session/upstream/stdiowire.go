@@ -102,7 +102,7 @@ func (c *Client) dialOnce(ctx context.Context, at *stage, version string, probe 
 		failure := w.early(err, ended)
 		c.stopBeside(w)
 		return nil, &startError{failure: failure, stderr: child.StderrTail(StderrLines), onProbe: errors.Is(ended, stdio.ErrExitedDuringProbe),
-			late: ended == nil && refusedMethod(err) && time.Since(began) >= probe, err: err}
+			late: refusedMethod(err) && time.Since(began) >= probe, err: err}
 	}
 	return w, nil
 }
