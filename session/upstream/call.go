@@ -162,10 +162,28 @@ func (c *Client) CallTool(ctx context.Context, call Call) (json.RawMessage, erro
 	return c.rounds(context.WithValue(ctx, callKey{}, f), "tools/call", call.Params)
 }
 
+// listMembers are the lists that a server may not know, and has none of then.
+var listMembers = map[string]string{
+	"resources/list":           "resources",
+	"resources/templates/list": "resourceTemplates",
+	"prompts/list":             "prompts",
+}
+
 // Request carries out a resources/* or prompts/* request and returns the raw
-// result. Its errors are those of CallTool.
+// result, which is an object. Of what a server does not know to list it has
+// nothing. Its errors are those of CallTool.
 func (c *Client) Request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	return c.rounds(ctx, method, params)
+	result, err := c.rounds(ctx, method, params)
+	var refused *protocol.Error
+	switch member, isList := listMembers[method]; {
+	case isList && errors.As(err, &refused) && refused.Data.Upstream != nil && refused.Data.Upstream.Code == jsonrpc.CodeMethodNotFound:
+		return json.RawMessage(`{"` + member + `":[]}`), nil
+	case err != nil:
+		return nil, err
+	case rawjson.Kind(result) != '{':
+		return nil, c.protocolFault("%s: the result is no object", method)
+	}
+	return result, nil
 }
 
 // callKey is the key under which a request's context holds its *inflight.

@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/session/config"
 )
 
@@ -121,5 +122,50 @@ func TestToolsUnknown(t *testing.T) {
 	var rpc *jsonrpc.Error
 	if catalog, err := c.tools(t.Context(), refusingWire{code: jsonrpc.CodeInternalError}); !errors.As(err, &rpc) {
 		t.Errorf("got %+v, %v; want the error", catalog, err)
+	}
+}
+
+// saysWire gives one answer to everything.
+type saysWire struct {
+	wire
+	answer string
+	err    error
+}
+
+func (saysWire) modern() bool { return false }
+func (w saysWire) request(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return json.RawMessage(w.answer), w.err
+}
+
+// What a server does not know to list it has none of; a result that is no
+// object never reaches an editor, and any other error does.
+func TestRequest(t *testing.T) {
+	log := zerolog.Nop()
+	unknown := &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no"}
+	for _, tc := range []struct {
+		method string
+		says   saysWire
+		want   string
+		kind   protocol.Kind
+	}{
+		{"resources/list", saysWire{err: unknown}, `{"resources":[]}`, ""},
+		{"resources/templates/list", saysWire{err: unknown}, `{"resourceTemplates":[]}`, ""},
+		{"prompts/list", saysWire{err: unknown}, `{"prompts":[]}`, ""},
+		{"prompts/get", saysWire{err: unknown}, "", protocol.KindUpstreamError},
+		{"prompts/list", saysWire{err: &jsonrpc.Error{Code: jsonrpc.CodeInternalError}}, "", protocol.KindUpstreamError},
+		{"prompts/get", saysWire{answer: `{"messages":[1.0]}`}, `{"messages":[1.0]}`, ""},
+		{"prompts/get", saysWire{answer: `null`}, "", protocol.KindProtocolError},
+		{"prompts/list", saysWire{answer: `[]`}, "", protocol.KindProtocolError},
+	} {
+		c := &Client{server: &config.Server{Name: "s"}, log: &log, wire: tc.says}
+		got, err := c.Request(t.Context(), tc.method, nil)
+		var kind protocol.Kind
+		var e *protocol.Error
+		if errors.As(err, &e) {
+			kind = e.Data.Kind
+		}
+		if string(got) != tc.want || kind != tc.kind {
+			t.Errorf("%s: got %s, %v; want %s, kind %q", tc.method, got, err, tc.want, tc.kind)
+		}
 	}
 }
