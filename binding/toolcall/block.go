@@ -35,7 +35,7 @@ func (b *blocks) readAll(content []byte) {
 		return
 	}
 	more := 0
-	_ = rawjson.Array(content, func(i int, block []byte) error {
+	_ = rawjson.KnownArray(content, func(i int, block []byte) error {
 		if i >= maxBlocks {
 			more++
 			return nil
@@ -88,7 +88,7 @@ func (b *blocks) read(raw []byte) {
 }
 
 func parseBlock(raw []byte) (x block) {
-	_ = rawjson.Object(raw, func(key, value []byte) error {
+	_ = rawjson.KnownObject(raw, func(key, value []byte) error {
 		switch string(key) {
 		case "type":
 			x.kind = value

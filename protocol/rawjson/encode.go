@@ -42,6 +42,9 @@ func Parts(head []byte, v any) ([][]byte, error) {
 	if err := e.value(v); err != nil {
 		return nil, err
 	}
+	if e.parts == nil {
+		e.parts = e.only[:0]
+	}
 	return append(e.parts, e.buf), nil
 }
 
@@ -50,6 +53,7 @@ type encoder struct {
 	buf   []byte   // what is written now
 	split bool     // big raw members become parts
 	parts [][]byte // finished pieces, before buf
+	only  [1][]byte
 }
 
 func (e *encoder) value(v any) error {

@@ -255,7 +255,7 @@ func decodeSlice(elem decodeFunc) decodeFunc {
 			return unlike(raw, "an array")
 		}
 		v.Set(reflect.MakeSlice(v.Type(), 0, 0)) // [] is not null
-		return rawjson.Array(raw, func(i int, value []byte) error {
+		return rawjson.KnownArray(raw, func(i int, value []byte) error {
 			v.Grow(1)
 			v.SetLen(i + 1)
 			if err := elem(value, v.Index(i), strict); err != nil {
@@ -272,7 +272,7 @@ func decodeMap(t reflect.Type, elem decodeFunc) decodeFunc {
 			return unlike(raw, "an object")
 		}
 		v.Set(reflect.MakeMap(t))
-		return rawjson.Object(raw, func(key, value []byte) error {
+		return rawjson.KnownObject(raw, func(key, value []byte) error {
 			e := reflect.New(t.Elem()).Elem()
 			if err := elem(value, e, strict); err != nil {
 				return within(err, string(key))
@@ -313,7 +313,7 @@ func decodeStruct(t reflect.Type) decodeFunc {
 			return unlike(raw, "an object")
 		}
 		seen := make([]bool, len(members))
-		err := rawjson.Object(raw, func(key, value []byte) error {
+		err := rawjson.KnownObject(raw, func(key, value []byte) error {
 			i, ok := byName[string(key)]
 			if !ok {
 				return nil
