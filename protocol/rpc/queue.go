@@ -217,9 +217,11 @@ func (q *queue) take() []*outgoing {
 			return batch
 		}
 		<-q.wake
-		// Requests that are about to reply go first, so that their lines go out
-		// with this one.
-		runtime.Gosched()
+		if q.counters.InFlight.Load() > 1 {
+			// Those that are about to reply go first, so that their lines go out
+			// with this one.
+			runtime.Gosched()
+		}
 	}
 }
 

@@ -49,6 +49,13 @@ func countCalls(waiting map[int64]*pending) (n int) {
 	return n
 }
 
+// several reports whether more than one request is waiting for its answer.
+func (c *Conn) several() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.pending) > 1
+}
+
 // register adds a request of the SDK.
 func (c *Conn) register(id int64, p *pending) error {
 	c.mu.Lock()

@@ -132,9 +132,11 @@ func (c *Conn) writeLoop() {
 		if frames = c.queue.take(frames); len(frames) == 0 {
 			select {
 			case <-c.queue.wake:
-				// Callers that are about to queue a frame go first, so that
-				// theirs go out with this one.
-				runtime.Gosched()
+				if c.several() {
+					// Those that are about to queue a frame go first, so that
+					// theirs go out with this one.
+					runtime.Gosched()
+				}
 				continue
 			case <-c.done:
 				return
