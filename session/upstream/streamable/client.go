@@ -19,7 +19,7 @@ const (
 	keepAliveInterval   = 15 * time.Second
 	tlsHandshakeTimeout = 15 * time.Second
 	idleConnTimeout     = 90 * time.Second
-	maxIdlePerHost      = 16
+	maxIdlePerHost      = 64
 	pingAfter           = 30 * time.Second // HTTP/2: silence before a ping
 	pingTimeout         = 20 * time.Second
 	maxResponseHeader   = 1 << 20
