@@ -81,15 +81,15 @@ func TestParams(t *testing.T) {
 		in   Request
 		want string
 	}{
-		"plain": {Request{Tool: "a\"b", ThreadID: "t", CallID: "c"}, `{"_meta":{"callId":"c","threadId":"t"},"name":"a\"b"}`},
+		"plain": {Request{Tool: "a\"b", ThreadID: "t", CallID: "c"}, `{"_meta":{"callId":"c","threadId":"t"},"name":"a\"b","arguments":{}}`},
 		"all": {Request{Tool: "x", Arguments: json.RawMessage(`{"z":12345678901234567890, "a":1.0}`), ThreadID: "t", CallID: "c", TurnID: "u", ProgressToken: "p",
 			SandboxState: json.RawMessage(`{"s":1}`), Meta: json.RawMessage(`{"traceparent":"00-ab","n":1.0,"tracestate":"k=v"}`)},
 			`{"_meta":{"traceparent":"00-ab","n":1.0,"tracestate":"k=v","callId":"c","threadId":"t","turnId":"u","progressToken":"p","codex/sandbox-state-meta":{"s":1}},"name":"x","arguments":{"z":12345678901234567890, "a":1.0}}`},
 		"forged": {Request{Tool: "x", ThreadID: "t", CallID: "c", Meta: json.RawMessage(`{"callId":"z","ThreadID":"z","turn\u0049d":"z","progressToken":1,"codex/sandbox-state-meta":{},"ok":1}`)},
-			`{"_meta":{"ok":1,"callId":"c","threadId":"t"},"name":"x"}`},
-		"meta is a list":  {Request{Tool: "x", Meta: json.RawMessage(`[1]`)}, `{"_meta":{"callId":"","threadId":""},"name":"x"}`},
-		"meta is broken":  {Request{Tool: "x", Meta: json.RawMessage(`{"a":1,`)}, `{"_meta":{"callId":"","threadId":""},"name":"x"}`},
-		"meta over lines": {Request{Tool: "x", Meta: json.RawMessage("{\n \"a\" : 1\n}")}, `{"_meta":{"a":1,"callId":"","threadId":""},"name":"x"}`},
+			`{"_meta":{"ok":1,"callId":"c","threadId":"t"},"name":"x","arguments":{}}`},
+		"meta is a list":  {Request{Tool: "x", Meta: json.RawMessage(`[1]`)}, `{"_meta":{"callId":"","threadId":""},"name":"x","arguments":{}}`},
+		"meta is broken":  {Request{Tool: "x", Meta: json.RawMessage(`{"a":1,`)}, `{"_meta":{"callId":"","threadId":""},"name":"x","arguments":{}}`},
+		"meta over lines": {Request{Tool: "x", Meta: json.RawMessage("{\n \"a\" : 1\n}")}, `{"_meta":{"a":1,"callId":"","threadId":""},"name":"x","arguments":{}}`},
 		"empty arguments": {Request{Tool: "x", Arguments: json.RawMessage(`{}`)}, `{"_meta":{"callId":"","threadId":""},"name":"x","arguments":{}}`},
 	} {
 		if got := string(Params(c.in)); got != c.want {

@@ -23,7 +23,8 @@ var ownMeta = []string{metaCallID, metaThreadID, metaTurnID, metaProgressToken, 
 type Request struct {
 	// Tool is the raw name.
 	Tool protocol.ToolName
-	// Arguments is an object as ParseArguments returns it, nil for none.
+	// Arguments is an object as ParseArguments returns it, nil for none: then
+	// an empty object is sent.
 	Arguments json.RawMessage
 	// Meta is what the caller adds to _meta; anything but an object is left
 	// out.
@@ -71,10 +72,13 @@ func Params(r Request) json.RawMessage {
 		out = append(appendKey(out, metaSandboxState), rawjson.SingleLine(r.SandboxState)...)
 	}
 	out = appendText(append(out, '}'), "name", string(r.Tool))
-	if r.Arguments != nil {
-		out = append(appendKey(out, "arguments"), r.Arguments...)
+	out = appendKey(out, "arguments")
+	if r.Arguments == nil {
+		// MCP lets a client leave them out, but many servers check an object
+		// and refuse the call.
+		return append(out, "{}}"...)
 	}
-	return append(out, '}')
+	return append(append(out, r.Arguments...), '}')
 }
 
 func isOwnMeta(key string) bool {

@@ -664,7 +664,7 @@ func TestRunPassesSettingsOn(t *testing.T) {
 		return json.RawMessage(`{"content":[{"type":"text","text":"` + strings.Repeat("x", 2000) + `"}]}`), nil
 	}
 	o := w.run(t.Context(), c)
-	if want := `send {"_meta":{"m":1.0,"callId":"c","threadId":"t","turnId":"u","progressToken":"p","codex/sandbox-state-meta":{"s":1}},"name":"write"}`; !slices.Contains(w.log, want) {
+	if want := `send {"_meta":{"m":1.0,"callId":"c","threadId":"t","turnId":"u","progressToken":"p","codex/sandbox-state-meta":{"s":1}},"name":"write","arguments":{}}`; !slices.Contains(w.log, want) {
 		t.Errorf("happened\n%s", w.happened())
 	}
 	if o.Output.Truncated == nil || len(o.Output.Items[1].Text) > 120 {
