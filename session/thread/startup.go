@@ -102,6 +102,23 @@ func (t *Thread) announceStartup() {
 	}
 }
 
+// cancelStart tells the end of a start that the thread's own end cuts short.
+// What the servers do from here on is not told any more: see ServerChanged.
+func (t *Thread) cancelStart(g *generation) {
+	t.mu.Lock()
+	over := t.announced
+	t.announced = true
+	t.mu.Unlock()
+	if over {
+		return
+	}
+	s := g.startup()
+	for _, name := range s.Pending {
+		protocol.StartupStatusUpdated.Send(t.editor, &protocol.StartupStatusUpdatedNotification{ThreadID: t.id, Name: name, Status: protocol.StartupCancelled})
+	}
+	protocol.StartupCompleted.Send(t.editor, &protocol.StartupCompletedNotification{ThreadID: t.id, Ready: s.Ready, Failed: s.Failed, Cancelled: s.Pending})
+}
+
 // startup sums up how far the servers are.
 func (g *generation) startup() protocol.Startup {
 	s := protocol.Startup{Ready: []protocol.ServerName{}, Pending: []protocol.ServerName{}, Failed: []protocol.StartupFailure{}}

@@ -193,8 +193,9 @@ func (t *Thread) wait(flag protocol.ThreadActiveFlag) (done func()) {
 }
 
 // Close ends the thread: its calls and requests are cancelled and its questions
-// closed, which is waited for, though no longer than ctx. Its connections end in the
-// background; Wait waits for them.
+// closed, which is waited for, though no longer than ctx. Starts that are under
+// way are told as cancelled. Its connections end in the background; Wait waits
+// for them.
 func (t *Thread) Close(ctx context.Context) {
 	t.mu.Lock()
 	if t.closed {
@@ -216,6 +217,7 @@ func (t *Thread) Close(ctx context.Context) {
 	case <-ctx.Done():
 	}
 	if last != nil {
+		t.cancelStart(last)
 		t.release(last)
 	}
 	protocol.ThreadClosed.Send(t.editor, &protocol.ThreadClosedNotification{ThreadID: t.id})
