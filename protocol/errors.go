@@ -139,8 +139,9 @@ func (k Kind) row() KindRow {
 	return KindRow{Kind: KindInternal, Code: CodeInternalError}
 }
 
-// UpstreamError is a server's JSON-RPC error as it came. Its code is the
-// server's, never the sidecar's.
+// UpstreamError is a server's JSON-RPC error, without the secrets of its
+// configuration that it may repeat. Its code is the server's, never the
+// sidecar's.
 type UpstreamError struct {
 	Code    int64           `json:"code"`
 	Message string          `json:"message"`

@@ -1488,8 +1488,8 @@ export interface ErrorData {
 }
 
 /**
- * UpstreamError is a server's JSON-RPC error as it came. Its code is the server's, never the
- * sidecar's.
+ * UpstreamError is a server's JSON-RPC error, without the secrets of its configuration that it may
+ * repeat. Its code is the server's, never the sidecar's.
  */
 export interface UpstreamError {
   code: number;
