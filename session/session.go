@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/url"
 	"path/filepath"
 	"runtime"
@@ -81,6 +82,10 @@ func end(ctx context.Context, t *thread.Thread) {
 
 // Initialize implements protocol.Sidecar.
 func (s *Session) Initialize(ctx context.Context, p *protocol.InitializeParams) (*protocol.InitializeResult, error) {
+	if p.ProcessID != nil && (*p.ProcessID <= 0 || *p.ProcessID > math.MaxInt32) {
+		return nil, protocol.Errorf(protocol.KindInvalidParams, "processId: %d is no process id", *p.ProcessID).WithPointer("/processId").
+			WithHint("leave it out when no process is to be watched")
+	}
 	s.editor.learn(p.Capabilities)
 	sources := s.sources("")
 	sources.Initialize = p.Config

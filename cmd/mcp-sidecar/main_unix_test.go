@@ -88,6 +88,21 @@ func TestSIGKILLLeavesNoServer(t *testing.T) {
 	gone(t, pid)
 }
 
+// An editor in another container names a process that is none here. It is
+// served all the same.
+func TestEditorProcessUnseen(t *testing.T) {
+	ended := exec.Command(os.Args[0], "-test.run=^$")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	c := sidecar(t, client.Options{})
+	pid := int64(ended.Process.Pid)
+	open(t, c, protocol.InitializeParams{ProcessID: &pid})
+	if pid := serverPID(t, c); pid == 0 {
+		t.Error("no server was started")
+	}
+}
+
 // When the process that initialize named has ended, so does the sidecar, even
 // if somebody else holds its stdin.
 func TestEditorProcessGone(t *testing.T) {

@@ -44,6 +44,7 @@ func newProcess(a *app, log zerolog.Logger) *resident {
 // session returns a session for one editor. gone, if not nil, is called when
 // the editor's process has ended.
 func (r *resident) session(ctx context.Context, src config.Sources, e protocol.Editor, gone func()) *session.Session {
+	log := zerolog.Ctx(ctx)
 	return session.New(ctx, session.Options{
 		Version: version, Home: r.home, Sources: src, Host: r.host, Limits: limits(),
 		OnProcess: func(pid int) {
@@ -51,6 +52,14 @@ func (r *resident) session(ctx context.Context, src config.Sources, e protocol.E
 				return
 			}
 			ended := process.WatchPID(ctx, pid)
+			select {
+			case <-ended:
+				// The editor has just spoken: its process is where we can't see
+				// it, on the other side of a container. The end of stdin will do.
+				log.Warn().Int("processId", pid).Msg("the editor's process is not to be seen from here, and not watched")
+				return
+			default:
+			}
 			go func() { // ends with the editor, or with ctx
 				if _, open := <-ended; !open && ctx.Err() == nil {
 					gone()
@@ -101,7 +110,7 @@ func (a *app) serve(ctx context.Context) error {
 	home := newProcess(a, log)
 	var s *session.Session
 	ending := rpc.Serve(ctx, a.in, a.out, func(e protocol.Editor) protocol.Sidecar {
-		s = home.session(ctx, src, e, func() { cancel(rpc.ErrEditorGone) })
+		s = home.session(ctx, src, e, func() { cancel(fmt.Errorf("its process has ended: %w", rpc.ErrEditorGone)) })
 		return s
 	}, rpc.Options{Drain: a.drain, StopGrace: stopTime})
 	if ending.How == rpc.EditorGone {
