@@ -20,7 +20,10 @@ func (s *Session) ThreadStart(ctx context.Context, p *protocol.ThreadStartParams
 	if p.Cwd == "" && len(p.WorkspaceRoots) > 0 {
 		src.Cwd = p.WorkspaceRoots[0]
 	}
-	if !filepath.IsAbs(src.Cwd) {
+	switch {
+	case src.Cwd == "": // the sidecar's own was deleted, most likely
+		return nil, protocol.Errorf(protocol.KindInvalidParams, "cwd: needed, since the sidecar's own working folder can't be told").WithPointer("/cwd")
+	case !filepath.IsAbs(src.Cwd):
 		return nil, protocol.Errorf(protocol.KindInvalidParams, "cwd: %q is not an absolute path", src.Cwd).WithPointer("/cwd")
 	}
 	if len(p.WorkspaceRoots) > 0 {
