@@ -200,10 +200,14 @@ func TestErrorsHoldNoSecret(t *testing.T) {
 	}
 	ts.CloseClientConnections()
 	ts.Close()
-	_, _ = callTool(t, s, `{"name":"t"}`, nil) // may still find the closed connection
-	x := &Exchange{}
-	_, err = callTool(t, s, `{"name":"t"}`, x)
 	var e *TransportError
+	x := &Exchange{}
+	for range 10 { // each may still find one of the closed connections
+		x = &Exchange{}
+		if _, err = callTool(t, s, `{"name":"t"}`, x); !x.Sent {
+			break
+		}
+	}
 	if !errors.As(err, &e) || e.Sent || x.Sent || e.Addr != ts.Listener.Addr().String() {
 		t.Errorf("got %v, sent %v", err, x.Sent)
 	}
