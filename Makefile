@@ -1,5 +1,5 @@
-# Everything but `conformance` needs Go alone. `make test` runs all tests; those against real servers say that they were skipped
-# until `make conformance` has installed the servers (it needs npm).
+# Everything but `conformance` needs Go alone. `make test` runs all tests; those against real servers are skipped until
+# `make conformance` has installed the servers (it needs npm). `go test -v` says so.
 
 BIN      = bin/mcp-sidecar$(shell go env GOEXE)
 REAL     = conformance/real
