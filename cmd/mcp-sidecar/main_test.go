@@ -347,6 +347,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"-c", "nonsense"}, 2, "key=value"},
 		{[]string{"--log-level", "loud"}, 2, "--log-level"},
 		{[]string{"--strict", "-c", "mcp_servers.x.command=1"}, 3, "mcp_servers.x.command"},
+		{[]string{"--strict", "-c", "mcp_servers.x.command=${workspaceFolder}/x"}, 0, ""},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			var out bytes.Buffer

@@ -110,6 +110,7 @@ func (a *app) home() string {
 // check reads the configuration once, so that what can't be meant at all is a
 // usage error and, with --strict, problems are fatal.
 func (a *app) check(src config.Sources) error {
+	src.WorkspaceFolder = src.Cwd // as long as no editor names one
 	cfg, err := config.Load(src)
 	if err != nil {
 		return &exitError{exitUsage, err}
