@@ -77,7 +77,8 @@ type Capabilities struct {
 // InitializeResult describes the sidecar.
 type InitializeResult struct {
 	UserAgent string `json:"userAgent"`
-	// CodexHome is the sidecar's own state folder (the name is Codex's).
+	// CodexHome is the sidecar's own folder, where the user's config.toml
+	// lies (the name is Codex's).
 	CodexHome string `json:"codexHome"`
 	// PlatformFamily is "unix" or "windows".
 	PlatformFamily string `json:"platformFamily"`

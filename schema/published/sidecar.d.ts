@@ -315,7 +315,10 @@ export interface ElicitationCapability {
 /** InitializeResult describes the sidecar. */
 export interface InitializeResult {
   userAgent: string;
-  /** `codexHome` is the sidecar's own state folder (the name is Codex's). */
+  /**
+   * `codexHome` is the sidecar's own folder, where the user's config.toml lies (the name is
+   * Codex's).
+   */
   codexHome: string;
   /** `platformFamily` is "unix" or "windows". */
   platformFamily: string;
