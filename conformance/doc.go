@@ -8,7 +8,7 @@
 // is quiet there is nothing more to come. [RunProcess] plays a script against
 // the real program, with real pipes, processes, sockets and time; scripts with
 // the tag process are tested so, too, and "mcp-sidecar run-script FILE" does it
-// for anyone.
+// for anyone. What does not come is waited for 20 s then.
 //
 // This comment is the reference of the language.
 //
@@ -125,7 +125,8 @@
 //	error         answer with this error
 //	result        answer with this result
 //	text, isError answer with one text, in which $answer stands for the answers
-//	              to elicit and $params for the params as they came
+//	              to elicit and $params for the params as they came; with
+//	              neither result, error nor text it is "done"
 //
 // A DOING, for every connection of the server:
 //
