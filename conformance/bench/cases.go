@@ -78,7 +78,7 @@ func cases() []testCase {
 	return []testCase{
 		calls("call, 1 in flight", everybody, eraLegacy, 1, p50.aimed(aimLatency), p99, cpu),
 		calls("call, 8 in flight", everybody, eraLegacy, 8, perCall, cpu),
-		calls("call, 64 in flight", everybody, eraLegacy, many, perCall, cpu.aimed(aimCPU)),
+		calls("call, 64 in flight", everybody, eraLegacy, many, perCall, cpu.aimed(aimCPU), peak),
 		calls("model's call, 1 in flight", asModel, eraLegacy, 1, p50.aimed(aimLatency), cpu),
 		calls("model's call, 64 in flight", asModel, eraLegacy, many, perCall, cpu.aimed(aimCPU)),
 		calls("call, 2026-07-28, 1 in flight", asSDK, eraModern, 1, p50.aimed(aimLatency), cpu),
