@@ -1,5 +1,5 @@
 # Everything but `conformance` needs Go alone. `make test` runs all tests; those against real servers are skipped until
-# `make conformance` has installed the servers (it needs npm). `go test -v` says so.
+# `make conformance` has installed the servers (it needs npm), and the last line says so.
 
 BIN      = bin/mcp-sidecar$(shell go env GOEXE)
 REAL     = conformance/real
@@ -15,6 +15,7 @@ demo: build
 
 test:
 	go test ./...
+	@test -d $(REAL)/node_modules || echo "skipped: the tests against real MCP servers, which need npm; make conformance runs them"
 
 check:
 	@unformatted=$$(find . -name node_modules -prune -o -name '*.go' -exec gofmt -l {} +); \

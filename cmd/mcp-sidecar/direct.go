@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/session/config"
 )
 
 // direct is a session in this process with one thread, for the sub-commands.
@@ -90,6 +92,9 @@ func (a *app) callCommand() *cobra.Command {
 					return fmt.Errorf("the arguments must be a JSON object, such as '{\"path\":\"README.md\"}'")
 				}
 			}
+			if err := a.configured(args[0]); err != nil {
+				return err
+			}
 			server := protocol.ServerName(args[0])
 			d, end, err := a.open(cmd.Context(), []protocol.ServerName{server}, yes)
 			if err != nil {
@@ -112,6 +117,26 @@ func (a *app) callCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&raw, "json", false, "print the raw result")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "run the tool without asking")
 	return cmd
+}
+
+// configured returns an error that names the servers there are, unless name is
+// one of them.
+func (a *app) configured(name string) error {
+	cfg, err := config.Load(a.sources())
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	if _, ok := cfg.Server(name); ok {
+		return nil
+	}
+	names := make([]string, len(cfg.Servers))
+	for i := range cfg.Servers {
+		names[i] = strconv.Quote(cfg.Servers[i].Name)
+	}
+	if len(names) == 0 {
+		return &exitError{exitFailure, fmt.Errorf("no server %q: none is configured in %s", name, a.sources().UserFile)}
+	}
+	return &exitError{exitFailure, fmt.Errorf("no server %q is configured; there are %s", name, strings.Join(names, ", "))}
 }
 
 // explained adds an error's hint.

@@ -343,6 +343,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"nonsense"}, 2, "unknown command"},
 		{[]string{"call"}, 2, "accepts between 2 and 3 arg(s)"},
 		{[]string{"call", "s", "t", "[1]"}, 2, "must be a JSON object"},
+		{[]string{"call", "tests", "t", "-c", "mcp_servers.test.command='x'"}, 1, `no server "tests" is configured; there are "test"`},
 		{[]string{"--config", "/nonexistent/config.toml"}, 2, "/nonexistent/config.toml"},
 		{[]string{"-c", "nonsense"}, 2, "key=value"},
 		{[]string{"--log-level", "loud"}, 2, "--log-level"},
