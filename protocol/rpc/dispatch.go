@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/near"
@@ -14,6 +15,9 @@ import (
 const (
 	// retryAfterMs is what an editor is told that has too much in flight.
 	retryAfterMs = 500
+	// maxErrorText bounds each text of an error reply, in bytes: names that an
+	// editor or a server gave are repeated in it.
+	maxErrorText = 4 << 10
 	// maxTypos is how many letters apart a method may be that is suggested.
 	maxTypos = 3
 )
@@ -218,12 +222,27 @@ func errorReply(id []byte, err *protocol.Error) [][]byte {
 		Code    protocol.Code      `json:"code"`
 		Message string             `json:"message"`
 		Data    protocol.ErrorData `json:"data"`
-	}{err.Code(), err.Message, err.Data}
+	}{err.Code(), brief(err.Message), err.Data}
+	// What an editor has sent it need not be told again at any length.
+	wire.Data.Server, wire.Data.Tool = protocol.ServerName(brief(string(err.Data.Server))), protocol.ToolName(brief(string(err.Data.Tool)))
+	wire.Data.Hint, wire.Data.Pointer = brief(err.Data.Hint), brief(err.Data.Pointer)
 	parts, perr := rawjson.Parts(append(replyHead(id), `,"error":`...), &wire)
 	if perr != nil {
 		panic("rpc: an error has no JSON: " + perr.Error()) // its types can't fail
 	}
 	return closeLine(parts)
+}
+
+// brief bounds a text of an error. Its line breaks stay: JSON keeps them.
+func brief(s string) string {
+	if len(s) <= maxErrorText {
+		return s
+	}
+	n := maxErrorText
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
 }
 
 // decodeParams reads params, which are {} when left out, into the row's type.
