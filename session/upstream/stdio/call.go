@@ -30,9 +30,11 @@ func (c *Conn) Call(ctx context.Context, method string, params []byte) (json.Raw
 		return nil, err
 	}
 	f.buf = appendRequest(f.buf, id, method, params)
-	if err := c.send(ctx, f); err != nil {
-		c.takePending(id)
-		return nil, err
+	if !c.direct(f) {
+		if err := c.send(ctx, f); err != nil {
+			c.takePending(id)
+			return nil, err
+		}
 	}
 	select {
 	case a := <-p.answer:

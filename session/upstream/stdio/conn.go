@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -71,7 +72,11 @@ type Conn struct {
 
 	inbox chan jsonrpc.Message // never closed; the reader and probes send
 	queue *frameQueue
-	slots chan struct{} // holds one token for each frame a caller has queued
+	raw   syscall.RawConn // w, to be written without waiting; nil if it can't be
+	// writing is held by whoever writes to w: the writer, also while it waits
+	// for the server to read, or a caller that finds it free.
+	writing sync.Mutex
+	slots   chan struct{} // holds one token for each frame a caller has queued
 
 	done     chan struct{} // closed, under mu, when closed is set
 	readDone chan struct{} // closed by the reader at its end
@@ -86,6 +91,7 @@ type Conn struct {
 	closed  *ClosedError // not nil from the close on
 	probed  bool         // server/discover was sent
 	heard   bool         // the server has answered something
+	listens bool         // the SDK has asked for the server's news
 }
 
 var _ mcp.Connection = (*Conn)(nil)
@@ -109,6 +115,7 @@ func New(r io.Reader, w io.WriteCloser, opts Options) *Conn {
 		pending:  make(map[int64]*pending),
 		ownID:    firstID - 1,
 	}
+	c.raw = rawPipe(w)
 	c.lines = newLineReader(r, opts.MaxLine, c.overLimit)
 	c.env.init()
 	go c.readLoop()

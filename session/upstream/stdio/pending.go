@@ -49,10 +49,14 @@ func countCalls(waiting map[int64]*pending) (n int) {
 	return n
 }
 
-// several reports whether more than one request is waiting for its answer.
+// several reports whether more than one request is waiting for its answer,
+// beside the SDK's that waits for news as long as the connection lives.
 func (c *Conn) several() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.listens {
+		return len(c.pending) > 2
+	}
 	return len(c.pending) > 1
 }
 
@@ -63,8 +67,11 @@ func (c *Conn) register(id int64, p *pending) error {
 	if c.closed != nil {
 		return c.closedError(nil)
 	}
-	if p.method == methodDiscover {
+	switch p.method {
+	case methodDiscover:
 		c.probed = true
+	case methodListen:
+		c.listens = true
 	}
 	c.pending[id] = p
 	return nil

@@ -39,7 +39,7 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 1<<10); return &b
 
 func newFrame() *frame { return &frame{buf: (*buffers.Get().(*[]byte))[:0]} }
 
-// recycle gives the buffer of a frame back, which only the writer may do.
+// recycle gives the buffer of a frame back, which only who writes it may do.
 func (f *frame) recycle() {
 	if buf := f.buf; cap(buf) > 0 && cap(buf) <= maxFrameKept {
 		buffers.Put(&buf)
@@ -69,6 +69,12 @@ func (q *frameQueue) wakeUp() {
 	case q.wake <- struct{}{}:
 	default:
 	}
+}
+
+func (q *frameQueue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.frames) == 0
 }
 
 // take returns all that is queued. spent is a slice that it returned before, to
@@ -124,12 +130,35 @@ func (c *Conn) flush() {
 	}
 }
 
+// direct writes a frame on the caller's goroutine and reports whether it has.
+// It never waits. It is for a call that is alone: nothing is queued, nobody
+// writes, and nothing else will be worth putting together with it. That saves
+// a change of goroutines, which is most of what a small call costs.
+func (c *Conn) direct(f *frame) bool {
+	if c.raw == nil || len(f.buf) > maxTogether || c.several() || !c.writing.TryLock() {
+		return false
+	}
+	defer c.writing.Unlock()
+	if !c.queue.empty() {
+		return false
+	}
+	f.state.Store(frameStarted)
+	if writeNow(c.raw, f.buf) {
+		f.recycle()
+		return true
+	}
+	f.state.Store(frameQueued) // the pipe is full, or broken: the writer finds out
+	return false
+}
+
 // writeLoop is the writer.
 func (c *Conn) writeLoop() {
 	w := frameWriter{c: c}
 	var frames []*frame
 	for {
+		c.writing.Lock() // before the queue is emptied: see direct
 		if frames = c.queue.take(frames); len(frames) == 0 {
+			c.writing.Unlock()
 			select {
 			case <-c.queue.wake:
 				if c.several() {
@@ -142,14 +171,9 @@ func (c *Conn) writeLoop() {
 				return
 			}
 		}
-		for i, f := range frames {
-			frames[i] = nil
-			if err := w.put(f); err != nil {
-				c.broken(err)
-				return
-			}
-		}
-		if err := w.flush(); err != nil {
+		err := w.all(frames)
+		c.writing.Unlock()
+		if err != nil {
 			c.broken(err)
 			return
 		}
@@ -161,6 +185,17 @@ func (c *Conn) writeLoop() {
 type frameWriter struct {
 	c   *Conn
 	buf []byte // what was put together, at most maxTogether
+}
+
+// all writes frames and forgets them.
+func (w *frameWriter) all(frames []*frame) error {
+	for i, f := range frames {
+		frames[i] = nil
+		if err := w.put(f); err != nil {
+			return err
+		}
+	}
+	return w.flush()
 }
 
 func (w *frameWriter) put(f *frame) error {
