@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -310,5 +312,15 @@ func (c *Client) lost() bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// fence keeps a panic on a goroutine of the SDK or of a transport, where
+// nobody else would catch it, from ending the process (spec 2.10). It is to be
+// deferred; otherwise makes the result.
+func (c *Client) fence(doing string, otherwise func()) {
+	if p := recover(); p != nil {
+		c.log.Error().Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Msg(doing)
+		otherwise()
 	}
 }

@@ -209,7 +209,8 @@ func (e *versionError) Error() string { return e.text }
 
 // notification takes what the sidecar handles itself, in the order of the
 // stream.
-func (c *Client) notification(method string, params json.RawMessage) bool {
+func (c *Client) notification(method string, params json.RawMessage) (handled bool) {
+	defer c.fence("taking "+method, func() { handled = true })
 	switch method {
 	case "notifications/progress":
 		c.calls.progress(params)

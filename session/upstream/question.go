@@ -134,8 +134,11 @@ func wireError(err error) error {
 // elicitation/create. call is the call it belongs to, nil if unknown. A
 // question that can't be asked is a *jsonrpc.Error for the server, and the
 // editor is told of it.
-func (c *Client) question(ctx context.Context, params json.RawMessage, call *inflight, certain bool) (json.RawMessage, error) {
-	raw, err := c.ask(ctx, params, call, certain)
+func (c *Client) question(ctx context.Context, params json.RawMessage, call *inflight, certain bool) (raw json.RawMessage, err error) {
+	defer c.fence("asking a question", func() {
+		raw, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "a fault of the client"}
+	})
+	raw, err = c.ask(ctx, params, call, certain)
 	var form *elicit.SchemaError
 	if errors.As(err, &form) {
 		err = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: form.Error()}
