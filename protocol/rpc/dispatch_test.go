@@ -78,6 +78,7 @@ func TestInvalidParams(t *testing.T) {
 		{"thread/start", `{"cwd":{}}`, "/cwd", "must be a string, not an object"},
 		{"thread/start", `{"workspaceRoots":"x"}`, "/workspaceRoots", "must be an array, not a string"},
 		{"thread/start", `{"workspaceRoots":["a",false]}`, "/workspaceRoots/1", "must be a string, not a boolean"},
+		{"thread/start", `{"sandbox":"read-only","sandbox":"danger-full-access"}`, "/sandbox", "is there twice"},
 		{"thread/start", `{"ephemeral":"yes"}`, "/ephemeral", "must be a boolean, not a string"},
 		{"thread/start", `{"waitForServersMs":"5"}`, "/waitForServersMs", "must be an integer, not a string"},
 		{"thread/start", `{"waitForServersMs":1.5}`, "/waitForServersMs", "must be an integer"},
@@ -113,7 +114,7 @@ func TestInvalidParams(t *testing.T) {
 }
 
 // Params that fit arrive; null stands for an absent optional; floats that are
-// integers are integers; raw members keep null; of two the last one counts.
+// integers are integers; raw members keep null.
 func TestParamsArrive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got *protocol.ThreadStartParams
@@ -122,7 +123,7 @@ func TestParamsArrive(t *testing.T) {
 			return nil, nil
 		}}, Options{})
 		p.send(`{"id":1,"method":"thread/start","params":{"cwd":"/\u00e9","workspaceRoots":[],"approvalPolicy":{"granular":{"mcp_elicitations":true,"rules":true,"sandbox_approval":false} },` +
-			`"sandbox":null,"servers":null,"config":null,"model":"gpt","waitForServersMs":3e4,"ephemeral":true,"ephemeral":false,"Cwd":"other"}}`)
+			`"sandbox":null,"servers":null,"config":null,"model":"gpt","waitForServersMs":3e4,"ephemeral":false,"Cwd":"other"}}`)
 		p.want(`"id":1,"result":null`)
 		if got.Cwd != "/é" || got.WorkspaceRoots == nil || string(got.ApprovalPolicy) != `{"granular":{"mcp_elicitations":true,"rules":true,"sandbox_approval":false} }` ||
 			got.Sandbox != "" || got.Servers != nil || string(got.Config) != "null" || string(got.Model) != `"gpt"` || got.WaitForServersMs != 30000 || got.Ephemeral {

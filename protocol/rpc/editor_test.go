@@ -81,6 +81,7 @@ func TestCallErrors(t *testing.T) {
 		{"no object", `"error":"broken"`, protocol.KindUpstreamError, "no JSON-RPC error", false},
 		{"result of another type", `"result":[1]`, protocol.KindUpstreamError, "must be an object, not an array", false},
 		{"member of another type", `"result":{"action":5}`, protocol.KindUpstreamError, "/action: must be a string, not a number", false},
+		{"a no and a yes", `"result":{"action":"decline","action":"accept"}`, protocol.KindUpstreamError, "/action: is there twice", false},
 		{"null", `"result":null`, "", "", false},
 		{"null members", `"result":{"action":null},"error":null`, "", "", false},
 	} {

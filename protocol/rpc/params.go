@@ -319,9 +319,13 @@ func decodeStruct(t reflect.Type) decodeFunc {
 				return nil
 			}
 			m := &members[i]
+			if seen[i] {
+				// Which one was meant is anybody's guess, and an answer may be
+				// an approval.
+				return within(&mismatch{text: "is there twice"}, m.name)
+			}
 			seen[i] = true
 			field := v.Field(m.index)
-			field.SetZero() // the last of two counts
 			if rawjson.Kind(value) == 'n' && !m.raw && (m.optional || !strict) {
 				return nil // as if it were absent
 			}
