@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // rawPipe returns the means to write to a pipe without ever waiting, nil if w
@@ -35,7 +33,7 @@ func rawPipe(w io.Writer) syscall.RawConn {
 func writeNow(raw syscall.RawConn, b []byte) bool {
 	n := 0
 	err := raw.Write(func(fd uintptr) bool {
-		n, _ = unix.Write(int(fd), b)
+		n, _ = syscall.Write(int(fd), b)
 		return true
 	})
 	return err == nil && n == len(b)
