@@ -8,6 +8,7 @@
 //	                           |                         notifications, questions
 //	                           +-> OnNoise            -> what is not a message
 //	server's stdin  <- writer <-- frames of Call and of the SDK's Write, in order
+//	                <- Call, when nothing else is under way and the pipe has room
 //
 // # What it promises
 //
