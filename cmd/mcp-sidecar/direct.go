@@ -206,7 +206,10 @@ func (a *app) listCommand() *cobra.Command {
 				enc := json.NewEncoder(a.out)
 				enc.SetEscapeHTML(false)
 				enc.SetIndent("", "  ")
-				return enc.Encode(map[string]any{"servers": status.Data, "binding": frozen.Binding})
+				if err := enc.Encode(map[string]any{"servers": status.Data, "binding": frozen.Binding}); err != nil {
+					return &exitError{exitFailure, err}
+				}
+				return nil
 			}
 			return a.printList(status.Data, &frozen.Binding, args)
 		},
@@ -239,7 +242,7 @@ func (a *app) printList(servers []protocol.ServerStatus, b *protocol.Binding, as
 		}
 	}
 	if err := w.Flush(); err != nil {
-		return err
+		return &exitError{exitFailure, err}
 	}
 	for _, name := range asked {
 		if !known[name] {
