@@ -20,7 +20,7 @@ const module = "github.com/mcp-sidecar/mcp-sidecar/"
 // floors are the storeys of the house: a package imports lower ones only.
 // Rooms on one floor do not know each other.
 var floors = map[string]int{
-	"protocol": 1, "protocol/rawjson": 1, "protocol/near": 1,
+	"protocol": 1, "protocol/rawjson": 1, "protocol/near": 1, "protocol/secret": 1,
 	"protocol/rpc": 2, "binding": 2, "elicit": 2, "session/config": 2, "schema": 2,
 	"schema/gen":               3,
 	"session/upstream/process": 3, "session/upstream/stdio": 3, "session/upstream/streamable": 3,
@@ -50,7 +50,7 @@ var homes = map[string][]string{
 
 // pure packages decide and do nothing: no clock, goroutine, file, network or
 // logger.
-var pure = []string{"binding", "elicit", "protocol", "protocol/rawjson", "protocol/near"}
+var pure = []string{"binding", "elicit", "protocol", "protocol/rawjson", "protocol/near", "protocol/secret"}
 
 var impure = []string{"os", "os/exec", "net", "net/http", "log", "log/slog", "math/rand", "math/rand/v2", "github.com/rs/zerolog"}
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/secret"
 )
 
 // Layer names a source of configuration.
@@ -328,7 +330,7 @@ type HTTP struct {
 	// Bearer is the value of the variable BearerTokenEnvVar names, "" without
 	// one. It wins over an Authorization header.
 	BearerTokenEnvVar string
-	Bearer            Secret
+	Bearer            secret.Value
 	// HeadersHelper is a shell command that prints a JSON object of headers.
 	HeadersHelper string
 
@@ -341,7 +343,7 @@ type HTTP struct {
 type OAuth struct {
 	ClientID           string
 	ClientSecretEnvVar string
-	ClientSecret       Secret
+	ClientSecret       secret.Value
 	CallbackPort       int    // 0 takes Config.OAuthCallbackPort
 	CallbackURL        string // "" takes Config.OAuthCallbackURL
 }

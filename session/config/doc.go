@@ -22,7 +22,7 @@
 //     an explicit file that cannot be read, a malformed -c.
 //   - An unknown key is a [Problem] that names the nearest known key.
 //   - No message quotes a value, and [Config.Effective] masks whatever may be a
-//     secret. [Server], [Stdio], [HTTP] and [Secret] print and marshal redacted.
+//     secret. [Server], [Stdio], [HTTP] and secrets print and marshal redacted.
 //   - Load is a function of its [Sources] and of the one file they name. It
 //     neither reads nor changes the process environment and starts nothing, so
 //     what one thread brings along is never seen by another.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/secret"
 )
 
 // The tests of this file are reports from users of other programs, by the
@@ -364,7 +366,7 @@ url='http://u:sekret-5@h/?k=sekret-3'
 http_headers={x-custom='sekret-2'}
 bearer_token_env_var='KEY'
 `)
-	type holder struct{ secret Secret } // fmt cannot call methods on an unexported field
+	type holder struct{ secret secret.Value } // fmt cannot call methods on an unexported field
 	var out strings.Builder
 	for i := range cfg.Servers {
 		s := &cfg.Servers[i]
@@ -392,7 +394,7 @@ bearer_token_env_var='KEY'
 	if got := out.String(); strings.Contains(got, "sekret") || strings.Contains(got, "k-value-1") || strings.Contains(got, fmt.Sprintf("%x", "k-value-1")) {
 		t.Errorf("a value is printed:\n%s", got)
 	}
-	if s := server(t, cfg, "b").HTTP.Bearer; s.Reveal() != "k-value-1" || s.Empty() || !(Secret{}).Empty() || (Secret{}).Reveal() != "" {
+	if s := server(t, cfg, "b").HTTP.Bearer; s.Reveal() != "k-value-1" || s.Empty() || !(secret.Value{}).Empty() || (secret.Value{}).Reveal() != "" {
 		t.Error("a secret does not hold its value")
 	}
 }

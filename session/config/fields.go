@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/secret"
 )
 
 // A serverField is one key of an entry.
@@ -330,7 +332,7 @@ func (e *entry) readBearer(n *node) {
 }
 
 // secretVariable looks up a variable that the entry cannot do without.
-func (e *entry) secretVariable(n *node, sub []string, name string) Secret {
+func (e *entry) secretVariable(n *node, sub []string, name string) secret.Value {
 	v, set := e.l.env.lookup(name)
 	switch {
 	case !set:
@@ -340,9 +342,9 @@ func (e *entry) secretVariable(n *node, sub []string, name string) Secret {
 	case !validHeaderValue(v):
 		e.fail(n.at, sub, "environment variable "+name+" holds characters that a header cannot, such as a newline", "")
 	default:
-		return newSecret(v)
+		return secret.New(v)
 	}
-	return Secret{}
+	return secret.Value{}
 }
 
 func (e *entry) readOAuth(n *node) {

@@ -4,46 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/secret"
 )
 
 // Mask stands where a secret was.
-const Mask = "***"
-
-// A Secret holds a value that never prints: not with fmt, not as JSON, not as
-// an unexported field of something that is printed. The zero value is empty.
-type Secret struct{ value *string }
-
-func newSecret(s string) Secret {
-	if s == "" {
-		return Secret{}
-	}
-	return Secret{&s}
-}
-
-// Reveal returns the value. Only what sends it may call this.
-func (s Secret) Reveal() string {
-	if s.value == nil {
-		return ""
-	}
-	return *s.value
-}
-
-// Empty reports whether there is no value.
-func (s Secret) Empty() bool { return s.value == nil }
-
-// String is Mask, or "" for an empty secret.
-func (s Secret) String() string {
-	if s.Empty() {
-		return ""
-	}
-	return Mask
-}
-
-// Format prints String for every verb.
-func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
-
-// MarshalJSON gives String.
-func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
+const Mask = secret.Mask
 
 // String names the server and its transport, nothing else.
 func (s Server) String() string {

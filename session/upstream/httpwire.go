@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/secret"
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/streamable"
 )
 
@@ -52,10 +53,10 @@ func (c *Client) dialHTTP(ctx context.Context, at *stage) (wire, *mcp.ClientSess
 	w := &httpWire{client: c, gone: make(chan struct{})}
 	var from origins
 	listening := make(chan struct{}) // closed by the transport, in the older eras
-	header := map[string]streamable.Secret{}
+	header := map[string]secret.Value{}
 	for name, values := range h.Headers {
 		for _, v := range values {
-			header[name] = streamable.NewSecret(v)
+			header[name] = secret.New(v)
 		}
 	}
 	opts := streamable.Options{
@@ -81,13 +82,11 @@ func (c *Client) dialHTTP(ctx context.Context, at *stage) (wire, *mcp.ClientSess
 		}
 		for name, value := range helped {
 			if _, own := header[name]; !own {
-				header[name] = streamable.NewSecret(value)
+				header[name] = secret.New(value)
 			}
 		}
 	}
-	if !h.Bearer.Empty() {
-		opts.Bearer = streamable.NewSecret(h.Bearer.Reveal())
-	}
+	opts.Bearer = h.Bearer
 	w.http = streamable.NewClient(opts)
 	session, err := c.greet(ctx, c.client(&from), &mcp.StreamableClientTransport{Endpoint: h.URL, HTTPClient: w.http}, "")
 	if err != nil {

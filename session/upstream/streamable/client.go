@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/secret"
 )
 
 // Limits of the connection. There is none on the answer: a tool may take its time.
@@ -32,10 +34,10 @@ type Options struct {
 	// Header is sent with every request. Headers that belong to the protocol
 	// (Accept, Content-Type, Mcp-…, Last-Event-ID) and to the connection are
 	// left out.
-	Header map[string]Secret
+	Header map[string]secret.Value
 	// Bearer, if set, is sent as "Authorization: Bearer …" and beats Header,
 	// which beats Headers.
-	Bearer Secret
+	Bearer secret.Value
 	// Headers, if set, is asked before every request, also before those that
 	// open a stream again: a token may be fresh each time. An error fails the
 	// request, and nothing is sent.

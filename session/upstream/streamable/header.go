@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
+
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/secret"
 )
 
 // Headers of the protocol.
@@ -126,7 +128,7 @@ func redact(text string, sent http.Header) string {
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
 	for _, s := range secrets {
 		if len(s) >= redactMin {
-			text = strings.ReplaceAll(text, s, redacted)
+			text = strings.ReplaceAll(text, s, secret.Mask)
 		}
 	}
 	return text

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/secret"
 )
 
 // A standalone stream that closes at once, again and again, for ever, costs
@@ -98,7 +100,7 @@ func TestStandaloneReopens(t *testing.T) {
 		var seenBy []string
 		changed := 0
 		o := Options{
-			Header: map[string]Secret{"x-key": NewSecret("k")},
+			Header: map[string]secret.Value{"x-key": secret.New("k")},
 			OnGap:  func(context.Context) { gaps++ },
 			OnNotification: func(ctx context.Context, method string, params json.RawMessage) bool {
 				if ExchangeFrom(ctx) != nil {

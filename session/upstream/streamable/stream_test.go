@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/secret"
 )
 
 // callKey is the context key of a call's name in the tests.
@@ -130,7 +132,7 @@ func TestResume(t *testing.T) {
 		}
 		var seenBy []string
 		o := Options{
-			Bearer: NewSecret("b"),
+			Bearer: secret.New("b"),
 			OnNotification: func(ctx context.Context, method string, params json.RawMessage) bool {
 				seenBy = append(seenBy, callName(ctx)+" "+method+" "+string(params))
 				return true

@@ -194,7 +194,7 @@ func (t *outgoing) RoundTrip(req *http.Request) (*http.Response, error) {
 			r.Header[name] = []string{value.Reveal()}
 		}
 	}
-	if !t.opts.Bearer.IsZero() {
+	if !t.opts.Bearer.Empty() {
 		r.Header["Authorization"] = []string{"Bearer " + t.opts.Bearer.Reveal()}
 	}
 	if _, traced := t.base.(*http.Transport); !traced {
