@@ -457,3 +457,26 @@ func TestWatchPID(t *testing.T) {
 	wait(t, WatchPID(t.Context(), p.PID()), "the end of a process that is gone")
 	wait(t, WatchPID(t.Context(), 0), "the end of no process")
 }
+
+// A watcher whose context has ended does not tell of an end, even if it is the
+// first thing that it sees.
+func TestWatchEndsBeforeTheProcess(t *testing.T) {
+	s := newSupervisor(t)
+	p := start(t, s, roleSpec(t, "leaf", "eof"))
+	if _, err := p.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	polled := make(chan struct{})
+	poll(ctx, p.PID(), polled)
+	for what, gone := range map[string]<-chan struct{}{
+		"a process that is gone": WatchPID(ctx, p.PID()), "no process": WatchPID(ctx, 0), "polling": polled,
+	} {
+		select {
+		case <-gone:
+			t.Errorf("%s: closed though its context ended first", what)
+		default:
+		}
+	}
+}

@@ -13,9 +13,18 @@ import "context"
 func WatchPID(ctx context.Context, pid int) <-chan struct{} {
 	gone := make(chan struct{})
 	if pid <= 0 {
-		close(gone)
+		tellGone(ctx, gone)
 		return gone
 	}
 	watch(ctx, pid, gone)
 	return gone
+}
+
+// tellGone closes gone unless ctx has ended. Every watcher ends with it: the
+// end of ctx stops none of them at once, and a process that ends in between
+// ends too late to be told.
+func tellGone(ctx context.Context, gone chan<- struct{}) {
+	if ctx.Err() == nil {
+		close(gone)
+	}
 }

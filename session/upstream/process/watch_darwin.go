@@ -21,7 +21,7 @@ func watch(ctx context.Context, pid int, gone chan<- struct{}) {
 	if _, err := unix.Kevent(queue, changes, nil, nil); err != nil {
 		unix.Close(queue)
 		if errors.Is(err, unix.ESRCH) {
-			close(gone)
+			tellGone(ctx, gone)
 			return
 		}
 		go poll(ctx, pid, gone)
@@ -34,7 +34,7 @@ func watch(ctx context.Context, pid int, gone chan<- struct{}) {
 		for ctx.Err() == nil {
 			switch n, err := unix.Kevent(queue, nil, events, &wait); {
 			case n > 0:
-				close(gone)
+				tellGone(ctx, gone)
 				return
 			case err != nil && !errors.Is(err, unix.EINTR):
 				poll(ctx, pid, gone)

@@ -15,7 +15,7 @@ func watch(ctx context.Context, pid int, gone chan<- struct{}) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	switch {
 	case errors.Is(err, unix.ESRCH):
-		close(gone)
+		tellGone(ctx, gone)
 		return
 	case err != nil: // a kernel before 5.10, or a sandbox
 		go poll(ctx, pid, gone)
@@ -39,7 +39,7 @@ func watch(ctx context.Context, pid int, gone chan<- struct{}) {
 		})
 		switch {
 		case err == nil:
-			close(gone)
+			tellGone(ctx, gone)
 		case ctx.Err() == nil:
 			poll(ctx, pid, gone)
 		}

@@ -17,7 +17,7 @@ func poll(ctx context.Context, pid int, gone chan<- struct{}) {
 	defer tick.Stop()
 	for {
 		if !running(pid) || isParent && os.Getppid() != pid {
-			close(gone)
+			tellGone(ctx, gone)
 			return
 		}
 		select {

@@ -12,7 +12,7 @@ func watch(ctx context.Context, pid int, gone chan<- struct{}) {
 	handle, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	if err != nil {
 		if !errors.Is(err, windows.ERROR_ACCESS_DENIED) {
-			close(gone) // there is no such process
+			tellGone(ctx, gone) // there is no such process
 		}
 		return
 	}
@@ -24,7 +24,7 @@ func watch(ctx context.Context, pid int, gone chan<- struct{}) {
 			case err != nil:
 				return
 			case event == windows.WAIT_OBJECT_0:
-				close(gone)
+				tellGone(ctx, gone)
 				return
 			}
 		}
