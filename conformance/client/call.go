@@ -126,9 +126,6 @@ type Pending struct {
 	err    error
 }
 
-// ID is the request's id on the wire.
-func (p *Pending) ID() int64 { return p.id }
-
 // Done is closed when there is a reply, or can be none any more.
 func (p *Pending) Done() <-chan struct{} { return p.done }
 

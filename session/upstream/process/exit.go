@@ -26,9 +26,3 @@ func (e Exit) String() string {
 		return fmt.Sprintf("exit status %d", e.Code)
 	}
 }
-
-// ExitError is an [Exit] as an error, for places that carry a cause.
-type ExitError struct{ Exit Exit }
-
-// Error returns the text of the exit, such as "exit status 3".
-func (e *ExitError) Error() string { return e.Exit.String() }
