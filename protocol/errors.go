@@ -43,6 +43,9 @@ const (
 	KindUnknownTool          Kind = "unknownTool"
 	KindUnknownBinding       Kind = "unknownBinding"
 	KindBindingExpired       Kind = "bindingExpired"
+	KindUnknownQuestion      Kind = "unknownQuestion"
+	KindQuestionClosed       Kind = "questionClosed"
+	KindUnknownApproval      Kind = "unknownApproval"
 	KindDeclined             Kind = "declined"
 	KindServerDisabled       Kind = "serverDisabled"
 	KindServerFailed         Kind = "serverFailed"
@@ -65,6 +68,7 @@ const (
 	KindServerStdoutNoise    Kind = "serverStdoutNoise"
 	KindCatalogTruncated     Kind = "catalogTruncated"
 	KindToolOmitted          Kind = "toolOmitted"
+	KindConfigNotWritten     Kind = "configNotWritten"
 )
 
 // KindRow describes a Kind.
@@ -97,6 +101,9 @@ var KindTable = []KindRow{
 	{KindUnknownTool, CodeInvalidParams, false, "The binding or server has no such tool."},
 	{KindUnknownBinding, CodeInvalidParams, false, "The thread never had such a binding."},
 	{KindBindingExpired, CodeFailed, false, "The binding is older than the last 16; freeze again."},
+	{KindUnknownQuestion, CodeInvalidParams, false, "There never was such a question."},
+	{KindQuestionClosed, CodeFailed, false, "The question is answered already, or became pointless; the message says which."},
+	{KindUnknownApproval, CodeInvalidParams, false, "No such approval is remembered."},
 	{KindDeclined, CodeFailed, false, "The call needs an approval and did not get it; data.reason says why."},
 	{KindServerDisabled, CodeFailed, false, "The server is disabled in the configuration."},
 	{KindServerFailed, CodeFailed, true, "The server is not there."},
@@ -119,6 +126,7 @@ var KindTable = []KindRow{
 	{KindServerStdoutNoise, 0, false, "The server wrote a line to stdout that is no message; it was skipped."},
 	{KindCatalogTruncated, 0, false, "The server's list went over a bound; what was read is kept."},
 	{KindToolOmitted, 0, false, "A tool of the server is unusable and was left out."},
+	{KindConfigNotWritten, CodeFailed, false, "A configuration file could not be changed; the message says why. It is as it was."},
 }
 
 // Values lists the words of a Kind.

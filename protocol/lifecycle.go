@@ -21,7 +21,27 @@ type ElicitationCapability struct {
 	Form bool `json:"form,omitzero"`
 	// URL: questions that send the person to a web page.
 	URL bool `json:"url,omitzero"`
+	// Delivery says how questions and approvals come; absent is request.
+	Delivery Delivery `json:"delivery,omitzero"`
+	// ApplyDefaults: fields that an answer leaves out get the form's defaults.
+	ApplyDefaults bool `json:"applyDefaults,omitzero"`
 }
+
+// Delivery is the way in which a question comes to the editor.
+type Delivery string
+
+// The ways.
+const (
+	// DeliveryRequest: the request mcpServer/elicitation/request, whose result
+	// is the answer.
+	DeliveryRequest Delivery = "request"
+	// DeliveryEvent: the notification mcpServer/elicitation/requested, which is
+	// answered with the request mcpServer/elicitation/resolve.
+	DeliveryEvent Delivery = "event"
+)
+
+// Values lists the words of a Delivery.
+func (Delivery) Values() []string { return []string{"request", "event"} }
 
 // MCPCapabilities says what the editor can do for MCP servers. What is absent
 // is not asked: policy decides, and the reason says so.

@@ -73,6 +73,9 @@ const (
 	ReasonPolicyNever Reason = "policyNever"
 	// ReasonClientUnsupported: an approval is needed and the editor can't ask.
 	ReasonClientUnsupported Reason = "clientUnsupported"
+	// ReasonRuleDenied: a rule of the configuration (approval_rules) forbids
+	// it.
+	ReasonRuleDenied Reason = "ruleDenied"
 	// ReasonCancelled: the editor cancelled the request.
 	ReasonCancelled Reason = "cancelled"
 	// ReasonThreadClosed: the thread was closed while the call ran.
@@ -83,7 +86,7 @@ const (
 func (Reason) Values() []string {
 	return []string{"toolError", "invalidArguments", "toolGone", "serverFailed", "upstreamError", "timeout",
 		"resultTooLarge", "ambiguousDelivery", "userDeclined", "userCancelled", "policyNever", "clientUnsupported",
-		"cancelled", "threadClosed"}
+		"ruleDenied", "cancelled", "threadClosed"}
 }
 
 // ApprovalDecision says whether a call was let through.
@@ -113,13 +116,17 @@ const (
 	SourceAnnotations ApprovalSource = "annotations"
 	// SourcePerson: a person answered.
 	SourcePerson ApprovalSource = "person"
+	// SourceMemory: a person allowed it before, for longer than one call.
+	SourceMemory ApprovalSource = "memory"
+	// SourceRule: a rule of the configuration (approval_rules).
+	SourceRule ApprovalSource = "rule"
 	// SourceCapability: the editor can't ask.
 	SourceCapability ApprovalSource = "capability"
 )
 
 // Values lists the words of an ApprovalSource.
 func (ApprovalSource) Values() []string {
-	return []string{"mode", "policy", "annotations", "person", "capability"}
+	return []string{"mode", "policy", "annotations", "person", "memory", "rule", "capability"}
 }
 
 // Approval says what was decided about a call, and by whom.

@@ -233,6 +233,9 @@ export interface ErrorKinds {
   unknownTool: { code: -32602; retryable: false };
   unknownBinding: { code: -32602; retryable: false };
   bindingExpired: { code: -32803; retryable: false };
+  unknownQuestion: { code: -32602; retryable: false };
+  questionClosed: { code: -32803; retryable: false };
+  unknownApproval: { code: -32602; retryable: false };
   declined: { code: -32803; retryable: false };
   serverDisabled: { code: -32803; retryable: false };
   serverFailed: { code: -32803; retryable: true };
@@ -255,6 +258,7 @@ export interface ErrorKinds {
   serverStdoutNoise: { code: null; retryable: false };
   catalogTruncated: { code: null; retryable: false };
   toolOmitted: { code: null; retryable: false };
+  configNotWritten: { code: -32803; retryable: false };
 }
 
 /** InitializeParams opens a connection. */
@@ -310,7 +314,21 @@ export interface ElicitationCapability {
   form?: boolean | null;
   /** Questions that send the person to a web page. */
   url?: boolean | null;
+  /** `delivery` says how questions and approvals come; absent is request. */
+  delivery?: Delivery | null;
+  /** Fields that an answer leaves out get the form's defaults. */
+  applyDefaults?: boolean | null;
 }
+
+/** Delivery is the way in which a question comes to the editor. */
+export type Delivery =
+  /** The request mcpServer/elicitation/request, whose result is the answer. */
+  | "request"
+  /**
+   * The notification mcpServer/elicitation/requested, which is answered with the request
+   * mcpServer/elicitation/resolve.
+   */
+  | "event";
 
 /** InitializeResult describes the sidecar. */
 export interface InitializeResult {
@@ -590,6 +608,12 @@ export type Kind =
   | "unknownBinding"
   /** The binding is older than the last 16; freeze again. */
   | "bindingExpired"
+  /** There never was such a question. */
+  | "unknownQuestion"
+  /** The question is answered already, or became pointless; the message says which. */
+  | "questionClosed"
+  /** No such approval is remembered. */
+  | "unknownApproval"
   /** The call needs an approval and did not get it; data.reason says why. */
   | "declined"
   /** The server is disabled in the configuration. */
@@ -633,7 +657,9 @@ export type Kind =
   /** The server's list went over a bound; what was read is kept. */
   | "catalogTruncated"
   /** A tool of the server is unusable and was left out. */
-  | "toolOmitted";
+  | "toolOmitted"
+  /** A configuration file could not be changed; the message says why. It is as it was. */
+  | "configNotWritten";
 
 /** ThreadListParams has no members that matter here; Codex's filters are ignored. */
 export interface ThreadListParams {
@@ -954,6 +980,8 @@ export type Reason =
   | "policyNever"
   /** An approval is needed and the editor can't ask. */
   | "clientUnsupported"
+  /** A rule of the configuration (approval_rules) forbids it. */
+  | "ruleDenied"
   /** The editor cancelled the request. */
   | "cancelled"
   /** The thread was closed while the call ran. */
@@ -1007,6 +1035,10 @@ export type ApprovalSource =
   | "annotations"
   /** A person answered. */
   | "person"
+  /** A person allowed it before, for longer than one call. */
+  | "memory"
+  /** A rule of the configuration (approval_rules). */
+  | "rule"
   /** The editor can't ask. */
   | "capability";
 
