@@ -1,0 +1,97 @@
+package elicit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/near"
+)
+
+// UnmatchedServers tells of the rules for servers that are not configured. All
+// configured servers have to be in servers.
+func (r *Rules) UnmatchedServers(servers []protocol.ServerName) (problems []RuleProblem) {
+	for _, u := range r.written() {
+		if u.server.any() || slices.ContainsFunc(servers, func(s protocol.ServerName) bool { return u.server.match(string(s)) }) {
+			continue
+		}
+		problems = append(problems, RuleProblem{Index: u.index, Rule: u.name, Key: "server",
+			Message: "matches no configured server", Hint: likely(u.server, servers)})
+	}
+	return problems
+}
+
+// UnmatchedTools tells of the rules for tools that no server has. catalogs
+// holds the raw names of each server's tools, nil where they are not known
+// yet; a rule that such a server may still fulfil is not told of, nor is one
+// that UnmatchedServers tells of.
+func (r *Rules) UnmatchedTools(catalogs map[protocol.ServerName][]protocol.ToolName) (problems []RuleProblem) {
+	for _, u := range r.written() {
+		if u.tool.any() {
+			continue
+		}
+		var tools []protocol.ToolName
+		servers, open := 0, false
+		for server, catalog := range catalogs {
+			if u.server.match(string(server)) {
+				servers++
+				open = open || catalog == nil
+				tools = append(tools, catalog...)
+			}
+		}
+		if servers == 0 || open || slices.ContainsFunc(tools, func(t protocol.ToolName) bool { return u.tool.match(string(t)) }) {
+			continue
+		}
+		slices.Sort(tools)
+		of := "any server"
+		if u.server.literal() {
+			of = `server "` + Clean(string(u.server), maxName) + `"`
+		} else if !u.server.any() {
+			of = "the servers it is for"
+		}
+		problems = append(problems, RuleProblem{Index: u.index, Rule: u.name, Key: "tool",
+			Message: "matches no tool of " + of, Hint: likely(u.tool, tools)})
+	}
+	return problems
+}
+
+// written returns the rules as people wrote them, without guards.
+func (r *Rules) written() (list []rule) {
+	if r == nil {
+		return nil
+	}
+	for _, u := range r.list {
+		if !u.guard {
+			list = append(list, u)
+		}
+	}
+	return list
+}
+
+// Limits of looking for the name that was meant.
+const (
+	maxLikelyName = 64 // bytes
+	maxLikely     = 1000
+)
+
+// likely is a hint at the name that a pattern was meant for.
+func likely[N ~string](g glob, names []N) string {
+	const raw = "rules are for raw names; case counts"
+	if !g.literal() || len(g) > maxLikelyName {
+		return raw
+	}
+	best, least := "", len(g)/3+1
+	for _, n := range names[:min(len(names), maxLikely)] {
+		if len(n) > maxLikelyName {
+			continue
+		}
+		d := near.Distance(strings.ToLower(string(g)), strings.ToLower(string(n)))
+		if d < least {
+			best, least = Clean(string(n), maxName), d
+		}
+	}
+	if best == "" {
+		return raw
+	}
+	return `did you mean "` + best + `"?`
+}
