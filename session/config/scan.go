@@ -2,9 +2,7 @@ package config
 
 import (
 	"errors"
-	"sort"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
 )
@@ -12,57 +10,6 @@ import (
 // maxDepth bounds how deep tables, arrays and dotted keys may nest. A real
 // configuration needs six; the decoder recurses, so something must stop it.
 const maxDepth = 64
-
-// positions says where the keys of one TOML text are written.
-type positions struct {
-	src   string
-	lines []int // byte offset of each line
-	at    map[string]placed
-}
-
-// placed is the offset of a key; implicit means that only a longer key or a
-// sub-table mentions it, so that a statement of its own is a better place.
-type placed struct {
-	offset   int
-	implicit bool
-}
-
-// find returns the line and column (both from 1, columns in characters) of
-// the key at path, or zeros when it is not written anywhere.
-func (p *positions) find(path []string) (line, column int) {
-	if p == nil {
-		return 0, 0
-	}
-	where, ok := p.at[formatKey(path)]
-	if !ok {
-		return 0, 0
-	}
-	return p.lineColumn(where.offset)
-}
-
-// lineColumn turns a byte offset into line and column.
-func (p *positions) lineColumn(offset int) (line, column int) {
-	offset = max(0, min(offset, len(p.src)))
-	i := sort.Search(len(p.lines), func(i int) bool { return p.lines[i] > offset })
-	return i, utf8.RuneCountInString(p.src[p.lines[i-1]:offset]) + 1
-}
-
-func newPositions(src string) *positions {
-	p := &positions{src: src, lines: []int{0}, at: map[string]placed{}}
-	for i := 0; i < len(src); i++ {
-		if src[i] == '\n' {
-			p.lines = append(p.lines, i+1)
-		}
-	}
-	return p
-}
-
-func (p *positions) put(path []string, offset int, implicit bool) {
-	key := formatKey(path)
-	if old, ok := p.at[key]; !ok || old.implicit && !implicit {
-		p.at[key] = placed{offset, implicit}
-	}
-}
 
 // scanError is a place where the scanner could not go on. tooDeep tells the
 // bound from a mistake of syntax, about which the decoder speaks better.
@@ -119,6 +66,9 @@ type scanner struct {
 	i     int
 	out   *positions
 	visit func([]string, int)
+	// element is the array element that statements belong to, nil outside of
+	// [[…]].
+	element []string
 }
 
 func (p *scanner) fail(msg string)    { panic(&scanError{offset: p.i, msg: msg}) }
@@ -143,7 +93,10 @@ func (p *scanner) document() {
 			if array {
 				p.expect(']')
 			}
-			table = p.place(nil, parts)
+			table, p.element = p.place(nil, parts), nil
+			if array {
+				p.element = p.out.addElement(table, parts[len(parts)-1].offset)
+			}
 		} else {
 			p.keyValue(table)
 		}
@@ -170,7 +123,11 @@ func (p *scanner) place(table []string, parts []keyPart) []string {
 }
 
 func (p *scanner) keyValue(table []string) {
-	path := p.place(table, p.dotted())
+	parts := p.dotted()
+	path := p.place(table, parts)
+	if p.element != nil {
+		p.out.put(child(p.element, parts[0].name), parts[0].offset, len(parts) > 1)
+	}
 	p.ws()
 	p.expect('=')
 	p.ws()
@@ -188,11 +145,14 @@ func (p *scanner) value(path []string, arrays int) {
 		p.anyString()
 	case '[':
 		p.i++
-		for {
+		for i := 0; ; i++ {
 			p.blank()
 			if p.peek() == ']' {
 				p.i++
 				return
+			}
+			if arrays == 0 && p.peek() == '{' {
+				p.out.put(child(path, elementPart(i)), p.i, false)
 			}
 			p.value(path, arrays+1)
 			p.separator(']')

@@ -29,6 +29,14 @@ func TestPositions(t *testing.T) {
 		`k = 1`,                                                   // 16
 		`[[list]]`,                                                // 17
 		`k = 2`,                                                   // 18
+		`[[list]]`,                                                // 19
+		`sub.k = [{}, {}]`,                                        // 20
+		`[list.other]`,                                            // 21
+		`k = 3`,                                                   // 22
+		`[last]`,                                                  // 23
+		`inline = [ {a = 1},`,                                     // 24
+		` [{}, {}], {`,                                            // 25
+		`a = 2 } ]`,                                               // 26
 	}, "\r\n")
 	src = strings.Replace(src, `'it''s'`, `'its'`, 1)
 	if _, err := decode(src); err != nil {
@@ -57,6 +65,15 @@ func TestPositions(t *testing.T) {
 		{`mcp_servers."b.c"`, 13, 14},
 		{`mcp_servers."b.c".d`, 13, 22},
 		{`mcp_servers."b.c".d.x`, 14, 1},
+		{`list."[0]"`, 15, 3},
+		{`list."[0]".k`, 16, 1},
+		{`list."[1]"`, 17, 3},
+		{`list."[1]".k`, 18, 1},
+		{`list."[2]".sub`, 20, 1},
+		{`list."[2]".other`, 19, 3},
+		{`last.inline."[0]"`, 24, 12},
+		{`last.inline."[0]".a`, 24, 12},
+		{`last.inline."[2]"`, 25, 12},
 		{"list", 15, 3},
 		{"list.k", 16, 1},
 	} {

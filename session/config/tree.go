@@ -17,6 +17,7 @@ import (
 type node struct {
 	table map[string]*node // nil unless this is a table
 	value any              // string, int64, float64, bool, time.Time, []any, or a badNumber
+	items []*node          // the elements of an array that holds a table, nil where null
 	at    Origin
 }
 
@@ -88,8 +89,19 @@ func build(v any, path []string, where func([]string) Origin) *node {
 		}
 		return n
 	default:
-		return &node{value: plain(v), at: where(path)}
+		n := &node{value: plain(v), at: where(path)}
+		if list, ok := n.value.([]any); ok && slices.ContainsFunc(list, isMap) {
+			for i, x := range list {
+				n.items = append(n.items, build(x, child(path, elementPart(i)), where))
+			}
+		}
+		return n
 	}
+}
+
+func isMap(v any) bool {
+	_, ok := v.(map[string]any)
+	return ok
 }
 
 // plain brings the decoders' types down to those that node.value lists.
