@@ -90,6 +90,11 @@ type Config struct {
 	// {"granular":{…}} with all five of Codex's booleans. A configured
 	// on-failure is given as on-request.
 	ApprovalPolicy json.RawMessage
+	// ApprovalRules are the rules of all layers together, low to high.
+	ApprovalRules []ApprovalRule
+	// ApprovalTemplates are questions by server (or "*") and raw tool name; an
+	// empty one is none.
+	ApprovalTemplates map[string]map[string]string
 	// OptionalStartupGrace is how long a freeze waits for servers that are not
 	// required; 0 means up to their own start-up limits.
 	OptionalStartupGrace time.Duration
@@ -125,6 +130,10 @@ func (c *Config) Server(name string) (*Server, bool) {
 func (c *Config) Version() string {
 	h := sha256.New()
 	h.Write(c.Effective())
+	for _, r := range c.ApprovalRules {
+		fmt.Fprintf(h, "%q", r.Matches) // may be masked
+	}
+	fmt.Fprintf(h, "%q", c.ApprovalTemplates) // sorted by key
 	for i := range c.Servers {
 		h.Write([]byte(c.Servers[i].Identity()))
 	}

@@ -5,7 +5,7 @@
 // # Layers
 //
 // From low to high, later wins key by key (tables merge, everything else is
-// replaced):
+// replaced, but the rules of all layers add up):
 //
 //	defaults    what this package fills in
 //	user        config.toml, or the file given with --config instead of it

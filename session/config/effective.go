@@ -25,7 +25,7 @@ func (c *Config) Effective() json.RawMessage {
 }
 
 // Origins maps the dotted TOML key of each value in Effective to where it is
-// written.
+// written. approval_rules has one for each rule: approval_rules[0].
 func (c *Config) Origins() map[string]Origin {
 	_, origins := c.describe()
 	return origins
@@ -37,6 +37,12 @@ func (c *Config) describe() (map[string]any, map[string]Origin) {
 	for _, f := range topFields {
 		if n := c.root.table[f.name]; n != nil {
 			out[f.name] = f.show(n)
+			if f.name == rulesKey { // of several layers
+				for i, item := range n.items {
+					d.origins[rulesKey+elementPart(i)] = item.at
+				}
+				continue
+			}
 			d.origin([]string{f.name}, n)
 		}
 	}

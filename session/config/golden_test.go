@@ -32,6 +32,11 @@ func TestGolden(t *testing.T) {
 				src.Initialize = json.RawMessage(`{"mcp_servers":{"docs":{"env":{"REGION":"us"}}}}`)
 				src.Thread = json.RawMessage(`{"idle_timeout_sec":0,"mcp_servers":{"extra":{"url":"http://localhost:1/mcp"}}}`)
 			}
+			if strings.Contains(file, "approvals") {
+				src.Overrides = []string{`approval_rules=[{server="flags",action="ask"}]`}
+				src.Initialize = json.RawMessage(`{"approval_templates":{"docs":{"bye":""}},"approval_rules":[{"action":"allow","tool":"read_*"}]}`)
+				src.Thread = json.RawMessage(`{"approval_templates.docs.more":"More?","approval_rules":[]}`)
+			}
 			cfg := mustLoad(t, src, strings.ReplaceAll(string(data), "\r\n", "\n"))
 			got := render(t, cfg)
 			if strings.Contains(got, "S3CRET") || strings.Contains(got, "k-value-1") {

@@ -94,7 +94,10 @@ func load(src Sources, file []byte, problem *Problem) (*Config, error) {
 		layers[i] = l.checkTop(layer)
 		root = merge(root, layers[i])
 	}
-	cfg := &Config{root: root}
+	if n := rulesNode(l.rules); n != nil {
+		root.table[rulesKey] = n
+	}
+	cfg := &Config{root: root, ApprovalRules: l.rules}
 	l.readTop(cfg)
 	l.readServers(cfg, layers)
 	slices.SortStableFunc(l.problems, compareProblems)
@@ -109,6 +112,7 @@ type loader struct {
 	expand   expander
 	fields   []serverField
 	problems []Problem
+	rules    []ApprovalRule // of the layers so far
 }
 
 // isField reports whether an entry has a key of this name.

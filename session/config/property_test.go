@@ -179,6 +179,7 @@ func FuzzLoad(f *testing.F) {
 		{"[mcp_servers.keep]\nurl=1", "mcp_servers.\"\".command=x", `{"approval_policy":{"granular":{"rules":true}}}`},
 		{"approval_policy={granular=1}\n[mcp_servers.h]\nurl='http://u:p@h:1/?q#f'\nhttp_headers={'a b'='c'}\noauth={client_id=1}", "=", `[`},
 		{"[mcp_servers.a]\ncommand='${env:X:-${userHome}}'\nstartup_timeout_sec=nan\ncwd='C:x'", "mcp_servers.a.cwd=\\x", `{"a":1e999,"mcp_servers":{"a":{"tool_timeout_sec":1e308}}}`},
+		{"[[approval_rules]]\ntool=1\n[[approval_rules]]\n[approval_templates.a]\nt=''", "approval_rules=[{a=[{}]},1]", `{"approval_rules":[null,{"tool":null}],"approval_templates":{"a":null,"b":{"c":{}}}}`},
 	} {
 		f.Add(s[0], s[1], s[2])
 	}
@@ -197,6 +198,11 @@ func FuzzLoad(f *testing.F) {
 				}
 			}
 			all := slices.Clone(cfg.Problems)
+			for _, r := range cfg.ApprovalRules {
+				if !slices.Contains(actionWords, string(r.Action)) || !slices.Contains(scopeWords, string(r.AppliesTo)) || r.Origin.Layer == "" {
+					t.Fatalf("a rule without a word or a place: %+v", r)
+				}
+			}
 			for i := range cfg.Servers {
 				s := &cfg.Servers[i]
 				all = append(all, s.Invalid...)

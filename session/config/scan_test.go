@@ -35,7 +35,7 @@ func TestPositions(t *testing.T) {
 		`k = 3`,                                                   // 22
 		`[last]`,                                                  // 23
 		`inline = [ {a = 1},`,                                     // 24
-		` [{}, {}], {`,                                            // 25
+		` [{}, {}, {}], {`,                                        // 25
 		`a = 2 } ]`,                                               // 26
 	}, "\r\n")
 	src = strings.Replace(src, `'it''s'`, `'its'`, 1)
@@ -73,7 +73,7 @@ func TestPositions(t *testing.T) {
 		{`list."[2]".other`, 19, 3},
 		{`last.inline."[0]"`, 24, 12},
 		{`last.inline."[0]".a`, 24, 12},
-		{`last.inline."[2]"`, 25, 12},
+		{`last.inline."[2]"`, 25, 16},
 		{"list", 15, 3},
 		{"list.k", 16, 1},
 	} {

@@ -15,8 +15,11 @@ type topField struct {
 	name  string
 	def   any // a value of node.value, nil for none
 	check func(n *node) (wrong string)
-	read  func(c *Config, n *node)
-	show  func(n *node) any
+	// take stands for check where a value may be good in part: it says what is
+	// wrong and returns what is to be merged, nil for nothing.
+	take func(l *loader, n *node) *node
+	read func(c *Config, n *node)
+	show func(n *node) any
 }
 
 const serversKey = "mcp_servers"
@@ -42,6 +45,11 @@ var topFields = []topField{
 		name: "approval_policy", def: defaultPolicy, check: checkPolicy, show: showPolicy,
 		read: func(c *Config, n *node) { c.ApprovalPolicy = policyJSON(n) },
 	},
+	{
+		name: rulesKey, take: (*loader).takeRules, show: showRules,
+		read: func(*Config, *node) {}, // of all layers: see takeRules
+	},
+	{name: templatesKey, take: (*loader).checkTemplates, read: readTemplates, show: showTemplates},
 	{
 		name: "direct_tools_token_budget", def: int64(defaultTokensBudget), check: checkInt(0, math.MaxInt32), show: maskAll,
 		read: func(c *Config, n *node) { c.DirectToolsTokenBudget, _ = asInt(n, 0, math.MaxInt32) },
@@ -128,6 +136,11 @@ func (l *loader) checkTop(layer *node) *node {
 		case f == nil:
 			if !slices.Contains(codexTop, key) {
 				l.warn(n.at, path, "unknown key", hintTop(key))
+			}
+		case f.take != nil:
+			if taken := f.take(l, n); taken != nil {
+				out.table[key] = taken
+				continue
 			}
 		default:
 			wrong := f.check(n)
