@@ -45,7 +45,7 @@ var homes = map[string][]string{
 	"github.com/rs/zerolog":                      {"cmd/mcp-sidecar", "protocol/rpc", "binding/toolcall", "session/"},
 	"golang.org/x/sys/":                          {"session/upstream/process", "conformance/"},
 	"golang.org/x/tools/txtar":                   {"conformance/"},
-	"github.com/google/jsonschema-go/jsonschema": {},
+	"github.com/google/jsonschema-go/jsonschema": {"elicit"},
 }
 
 // pure packages decide and do nothing: no clock, goroutine, file, network or

@@ -1,7 +1,6 @@
 package elicit
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
@@ -83,7 +82,7 @@ func (w *writer) specific(out []byte, m member) []byte {
 	case kindString:
 		switch m.key {
 		case "format":
-			if w.field.format != "" {
+			if format, _ := rawjson.String(m.value); formats[format] != nil {
 				return appendMember(out, m.key, m.value)
 			}
 		case "minLength", "maxLength":
@@ -92,15 +91,15 @@ func (w *writer) specific(out []byte, m member) []byte {
 	case kindNumber, kindInteger:
 		switch m.key {
 		case "minimum", "maximum":
-			if finite(m.value) != nil {
+			if numberOf(m.value) != nil {
 				return appendMember(out, m.key, m.value)
 			}
 		case "exclusiveMinimum":
-			if finite(m.value) != nil && w.field.minimum == nil {
+			if numberOf(m.value) != nil && numberOf(w.in.get("minimum")) == nil {
 				return appendMember(out, "minimum", m.value)
 			}
 		case "exclusiveMaximum":
-			if finite(m.value) != nil && w.field.maximum == nil {
+			if numberOf(m.value) != nil && numberOf(w.in.get("maximum")) == nil {
 				return appendMember(out, "maximum", m.value)
 			}
 		}
@@ -132,9 +131,8 @@ func (w *writer) specific(out []byte, m member) []byte {
 }
 
 func appendCount(out []byte, m member) []byte {
-	n := count(m.value, math.MaxInt64)
-	if n == math.MaxInt64 {
-		return out
+	if n, ok := count(m.value); ok {
+		return appendMember(out, m.key, strconv.AppendInt(nil, n, 10))
 	}
-	return appendMember(out, m.key, strconv.AppendInt(nil, n, 10))
+	return out
 }

@@ -3,7 +3,6 @@ package elicit
 import (
 	"encoding/json"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -21,6 +20,9 @@ const (
 	maxSchemaWork    = 16 << 20 // bytes read while references are followed
 	stepWork         = 256      // what a step counts beside its bytes
 	maxPatternLength = 1 << 10
+	maxPatternSize   = 4 << 10  // instructions of a compiled pattern
+	maxPatternText   = 64 << 10 // bytes of an answer that a pattern is tried on
+	maxShownNumber   = 64       // bytes of a number in an error
 )
 
 // A SchemaError says why a server's question can't be shown. Its text is meant
@@ -82,7 +84,7 @@ func (p *parser) form(schema json.RawMessage) (*Form, error) {
 	if t, ok := typeWord(root); ok && t != "object" {
 		return nil, &SchemaError{here + "/type", "must be object"}
 	}
-	f := &Form{closed: string(root.get("additionalProperties")) == "false"}
+	f := &Form{byName: map[string]int{}, closed: string(root.get("additionalProperties")) == "false"}
 	required := map[string]bool{}
 	for _, name := range stringList(root.get("required")) {
 		required[name] = true
@@ -108,6 +110,7 @@ func (p *parser) form(schema json.RawMessage) (*Form, error) {
 		}
 		field.name = m.key
 		field.required = required[m.key]
+		f.byName[m.key] = len(f.fields)
 		f.fields = append(f.fields, *field)
 		out = appendMember(out, m.key, spec)
 		if field.required {
@@ -132,36 +135,38 @@ func (p *parser) field(at string, raw []byte) (*field, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	f := newField()
 	choices, err := optionsOf(at, o, alternatives)
 	if err != nil {
 		return nil, nil, err
 	}
+	f := &field{}
 	switch {
 	case choices != nil && choices.numbers:
 		f.kind = kindNumber
 		if t, _ := typeWord(o); t == "integer" {
 			f.kind = kindInteger
 		}
-		f.numbers = choices.raw
 	case choices != nil && choices.booleans:
 		f.kind = kindBoolean
-		f.booleans = choices.raw
 	case choices != nil:
 		f.kind = kindChoice
-		f.options = choices.values
 	default:
 		if f.kind, err = kindOf(at, o); err != nil {
 			return nil, nil, err
 		}
 	}
+	f.demands = demandsOf(f.kind, o, choices)
 	w := writer{field: f, in: o, choices: choices}
 	if f.kind == kindChoices {
 		if w.items, err = p.items(at, o, f); err != nil {
 			return nil, nil, err
 		}
 	}
-	f.readBounds(o)
+	if def := o.get("default"); def != nil && rawjson.Kind(def) != 'n' {
+		if _, problem := f.check(def); problem == "" {
+			f.fallback = def
+		}
+	}
 	return f, w.schema(), nil
 }
 
@@ -183,7 +188,7 @@ func (p *parser) items(at string, o object, f *field) ([]byte, error) {
 	if choices == nil || choices.numbers || choices.booleans {
 		return nil, &SchemaError{at, "must be a choice of strings (enum, or anyOf with const and title)"}
 	}
-	f.options = choices.values
+	f.items = []demand{choiceDemand(choices.values)}
 	if choices.titles == nil {
 		return append(appendMember([]byte(`{"type":"string"`), "enum", appendStrings(nil, choices.values)), '}'), nil
 	}
@@ -241,63 +246,16 @@ func kindOf(at string, o object) (kind, error) {
 	return 0, &SchemaError{at + "/type", "must be string, number, integer, boolean or array"}
 }
 
-// readBounds reads what the field's values must keep to, beyond its kind.
-func (f *field) readBounds(o object) {
-	switch f.kind {
-	case kindString:
-		f.minLength = count(o.get("minLength"), 0)
-		f.maxLength = count(o.get("maxLength"), math.MaxInt64)
-		if format, _ := rawjson.String(o.get("format")); formats[format] != nil {
-			f.format = format
-		}
-		if pattern, ok := rawjson.String(o.get("pattern")); ok && len(pattern) <= maxPatternLength {
-			// A pattern in a dialect that RE2 lacks is left to the server.
-			f.pattern, _ = regexp.Compile(pattern)
-		}
-	case kindNumber, kindInteger:
-		f.minimum = finite(o.get("minimum"))
-		f.maximum = finite(o.get("maximum"))
-		f.above = finite(o.get("exclusiveMinimum"))
-		f.below = finite(o.get("exclusiveMaximum"))
-	case kindChoices:
-		f.minLength = count(o.get("minItems"), 0)
-		f.maxLength = count(o.get("maxItems"), math.MaxInt64)
-		f.unique = string(o.get("uniqueItems")) == "true"
-	case kindBoolean, kindChoice:
-	}
-	if def := o.get("default"); def != nil && rawjson.Kind(def) != 'n' && f.check(def) == "" {
-		f.fallback = def
-	}
-}
-
-// count reads a non-negative whole number of 32 bits; anything else is absent.
-func count(raw []byte, absent int64) int64 {
-	if n, ok := wholeNumber(raw); ok && 0 <= n && n <= math.MaxUint32 {
-		return n
-	}
-	return absent
-}
-
-func wholeNumber(raw []byte) (int64, bool) {
+// count reads a non-negative whole number of 32 bits; anything else is none.
+func count(raw []byte) (n int64, ok bool) {
 	if rawjson.Kind(raw) != '0' {
 		return 0, false
 	}
 	x, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || x != math.Trunc(x) || math.Abs(x) > math.MaxUint32 {
+	if err != nil || x != math.Trunc(x) || x < 0 || x > math.MaxUint32 {
 		return 0, false
 	}
 	return int64(x), true
-}
-
-// finite returns raw if it is a number that a float64 can hold, else nil.
-func finite(raw []byte) []byte {
-	if rawjson.Kind(raw) != '0' {
-		return nil
-	}
-	if _, err := strconv.ParseFloat(string(raw), 64); err != nil {
-		return nil
-	}
-	return raw
 }
 
 // stringList returns the strings of a list; anything else in it is left out.
