@@ -87,22 +87,41 @@ func (f *Form) Validate(content json.RawMessage) error {
 	return nil
 }
 
-// FillDefaults returns content with the defaults of the fields that it leaves
-// out, and without members that are null. What is there keeps its bytes and
-// order. Absent and null content counts as an empty object; content that is
-// not an object is returned as it is, for Validate to refuse.
-func (f *Form) FillDefaults(content json.RawMessage) json.RawMessage {
+// WithoutNulls returns content without the members that are null, which are
+// fields left out: servers' validators take null for a value of the wrong
+// type. What is there keeps its bytes and order. Absent and null content is an
+// empty object; content that is not an object is returned as it is, for
+// Validate to refuse.
+func WithoutNulls(content json.RawMessage) json.RawMessage {
 	if isNothing(content) {
-		content = json.RawMessage("{}")
+		return json.RawMessage("{}")
 	}
 	out := []byte{'{'}
-	given := map[string]bool{}
-	changed := false
+	null := false
 	err := rawjson.Object(content, func(key, value []byte) error {
 		if rawjson.Kind(value) == 'n' {
-			changed = true
-			return nil
+			null = true
+		} else {
+			out = appendMember(out, string(key), value)
 		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return content
+	case !null:
+		return rawjson.SingleLine(content)
+	}
+	return rawjson.SingleLine(append(out, '}'))
+}
+
+// FillDefaults returns content as WithoutNulls does, with the defaults of the
+// fields that it leaves out at its end. An answer stays one.
+func (f *Form) FillDefaults(content json.RawMessage) json.RawMessage {
+	content = WithoutNulls(content)
+	out := []byte{'{'}
+	given := map[string]bool{}
+	err := rawjson.Object(content, func(key, value []byte) error {
 		given[string(key)] = true
 		out = appendMember(out, string(key), value)
 		return nil
@@ -110,14 +129,15 @@ func (f *Form) FillDefaults(content json.RawMessage) json.RawMessage {
 	if err != nil {
 		return content
 	}
+	filled := false
 	for _, x := range f.fields {
 		if x.fallback != nil && !given[x.name] {
-			changed = true
+			filled = true
 			out = appendMember(out, x.name, x.fallback)
 		}
 	}
-	if !changed {
-		return rawjson.SingleLine(content)
+	if !filled {
+		return content
 	}
 	return rawjson.SingleLine(append(out, '}'))
 }

@@ -380,6 +380,25 @@ func TestFillDefaults(t *testing.T) {
 	}
 }
 
+// A null member is a field left out, with or without defaults.
+func TestWithoutNulls(t *testing.T) {
+	for in, want := range map[string]string{
+		``:                                    `{}`,
+		` null`:                               `{}`,
+		`{}`:                                  `{}`,
+		`{"a":null}`:                          `{}`,
+		`{ "a" : null , "b" : [null]}`:        `{"b":[null]}`,
+		`{ "b" : 1.0 }`:                       `{ "b" : 1.0 }`,
+		"{\"a\":null,\n\"b\":{\n\"c\":null}}": `{"b":{"c":null}}`,
+		`[null]`:                              `[null]`,
+		`{"a":null`:                           `{"a":null`,
+	} {
+		if got := WithoutNulls(json.RawMessage(in)); string(got) != want {
+			t.Errorf("WithoutNulls(%s)\n got %s\nwant %s", in, got, want)
+		}
+	}
+}
+
 // Whatever a server sends as a form is an error or a form that Codex's clients
 // can decode, on one line, at rest, whose defaults are an answer; and no
 // content makes the check fail.
