@@ -15,8 +15,8 @@ type choices struct {
 	// which the closed shape can't list.
 	raw               [][]byte
 	numbers, booleans bool
-	// names has the raw enumNames of the older form, or is nil.
-	names []byte
+	// names has the enumNames of the older form, or is nil.
+	names []string
 }
 
 // titled returns the choices as a list of const and title.
@@ -48,7 +48,9 @@ func optionsOf(at string, o object, alternatives []object) (*choices, error) {
 			return nil, &SchemaError{at, "must be a list"}
 		}
 		if names := stringList(o.get("enumNames")); len(names) == len(values) && len(names) > 0 {
-			c.names = o.get("enumNames")
+			for _, name := range names {
+				c.names = append(c.names, Clean(name, maxTitle))
+			}
 		}
 	case o.get("const") != nil:
 		at += "/const"

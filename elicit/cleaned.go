@@ -30,7 +30,7 @@ func (w *writer) schema() []byte {
 		case "type":
 			out = appendText(out, "type", w.field.kind.typeWord())
 		case "title":
-			out = appendClean(out, m, maxTitle, Clean)
+			out = appendClean(out, m, maxTitle)
 		case "description":
 			described = true
 			out = w.description(out)
@@ -49,15 +49,15 @@ func (w *writer) schema() []byte {
 }
 
 // appendClean appends a text as it came if it is fit to be shown.
-func appendClean(out []byte, m member, max int, clean func(string, int) string) []byte {
+func appendClean(out []byte, m member, max int) []byte {
 	text, ok := rawjson.String(m.value)
 	switch {
 	case !ok:
 		return out
-	case clean(text, max) == text:
+	case Clean(text, max) == text:
 		return appendMember(out, m.key, m.value)
 	}
-	return appendText(out, m.key, clean(text, max))
+	return appendText(out, m.key, Clean(text, max))
 }
 
 // description appends the description. Choices that are no strings can't be
@@ -65,15 +65,16 @@ func appendClean(out []byte, m member, max int, clean func(string, int) string) 
 func (w *writer) description(out []byte) []byte {
 	if w.choices == nil || !w.choices.numbers && !w.choices.booleans {
 		if raw := w.in.get("description"); raw != nil {
-			return appendClean(out, member{"description", raw}, maxDescription, CleanLines)
+			return appendClean(out, member{"description", raw}, maxDescription)
 		}
 		return out
 	}
+	const half = maxDescription/2 - len(" ()") // so that the whole is not cut when it is read again
 	text, _ := rawjson.String(w.in.get("description"))
-	if text = CleanLines(text, maxDescription/2); text != "" {
+	if text = Clean(text, half); text != "" {
 		text += " "
 	}
-	return appendText(out, "description", text+"("+Clean("one of "+strings.Join(w.choices.values, ", "), maxDescription/2)+")")
+	return appendText(out, "description", text+"("+Clean("one of "+strings.Join(w.choices.values, ", "), half)+")")
 }
 
 // specific appends a member that belongs to the field's kind.
@@ -115,7 +116,7 @@ func (w *writer) specific(out []byte, m member) []byte {
 			}
 			out = appendMember(out, "enum", appendStrings(nil, w.choices.values))
 			if w.choices.names != nil {
-				out = appendMember(out, "enumNames", w.choices.names)
+				out = appendMember(out, "enumNames", appendStrings(nil, w.choices.names))
 			}
 		}
 	case kindChoices:

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
 )
 
 // closedSchema returns Codex's schema for requestedSchema: what its clients
@@ -111,7 +113,7 @@ func TestParseFormProperties(t *testing.T) {
 		"bound not a number":     {`{"type":"number","minimum":"1","maximum":1e999}`, `{"type":"number"}`},
 		"default out of reach":   {`{"type":"integer","minimum":5,"default":1}`, `{"type":"integer","minimum":5}`},
 		"default no choice":      {`{"type":"string","enum":["a"],"default":"z"}`, `{"type":"string","enum":["a"]}`},
-		"deceiving texts":        {`{"type":"string","title":"a\u202eb","description":"c\u0000\nd","oneOf":[{"const":"x","title":"y\u2066"}]}`, `{"type":"string","title":"ab","description":"c\nd","oneOf":[{"const":"x","title":"y"}]}`},
+		"deceiving texts":        {`{"type":"string","title":"a\u202eb","description":"c\u0000\nd","oneOf":[{"const":"x","title":"y\u2066"}]}`, `{"type":"string","title":"ab","description":"c d","oneOf":[{"const":"x","title":"y"}]}`},
 		"type doubled":           {`{"type":"boolean","type":"string"}`, `{"type":"string"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -399,6 +401,60 @@ func TestWithoutNulls(t *testing.T) {
 	}
 }
 
+// checkShown requires that the texts of a form are fit to be shown: on one
+// line, bounded, without characters that deceive the eye.
+func checkShown(t *testing.T, schema []byte) {
+	t.Helper()
+	whole, _ := parseObject(schema)
+	properties, _ := parseObject(whole.get("properties"))
+	for _, property := range properties {
+		spec, _ := parseObject(property.value)
+		items, _ := parseObject(spec.get("items"))
+		texts := map[string]int{}
+		for key, max := range map[string]int{"title": maxTitle, "description": maxDescription} {
+			if text, ok := rawjson.String(spec.get(key)); ok {
+				texts[text] = max
+			}
+		}
+		for _, name := range stringList(spec.get("enumNames")) {
+			texts[name] = maxTitle
+		}
+		for _, list := range [][]byte{spec.get("oneOf"), items.get("anyOf")} {
+			_ = rawjson.Array(list, func(_ int, choice []byte) error {
+				o, _ := parseObject(choice)
+				title, _ := rawjson.String(o.get("title"))
+				texts[title] = maxTitle
+				return nil
+			})
+		}
+		for text, max := range texts {
+			if Clean(text, max) != text {
+				t.Errorf("%q of %s is not fit to be shown", text, property.key)
+			}
+		}
+	}
+}
+
+// Texts of a server, wherever they are, are fit to be shown.
+func TestFormTexts(t *testing.T) {
+	const text = `"Line one\nline two\u202e\u0007\u200b `
+	long := text + strings.Repeat("x", 3*maxDescription) + `"`
+	form, err := ParseForm(json.RawMessage(`{"properties":{
+		"a":{"type":"string","title":` + long + `,"description":` + long + `},
+		"b":{"enum":["x","y"],"enumNames":[` + long + `,` + text + `"],"description":` + text + `"},
+		"c":{"oneOf":[{"const":"x","title":` + long + `}]},
+		"d":{"items":{"anyOf":[{"const":"x","title":` + text + `"}]}},
+		"e":{"enum":[1,0.` + strings.Repeat("1", 2*maxDescription) + `],"description":` + long + `}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkShown(t, form.Schema())
+	checkKept(t, form, `{}`)
+	if got := string(fieldSpec(form, "b")); !strings.Contains(got, `,"Line one line two"]`) || !strings.Contains(got, `"description":"Line one line two"`) {
+		t.Errorf("got %s", got)
+	}
+}
+
 // Whatever a server sends as a form is an error or a form that Codex's clients
 // can decode, on one line, at rest, whose defaults are an answer; and no
 // content makes the check fail.
@@ -422,6 +478,7 @@ func FuzzForm(f *testing.F) {
 			t.Fatalf("%s became %s: %v", schema, form.Schema(), err)
 		}
 		checkKept(t, form, content)
+		checkShown(t, form.Schema())
 		var e *AnswerError
 		if err := form.Validate(form.FillDefaults(nil)); err != nil && (!errors.As(err, &e) || e.Problem != "is required") {
 			t.Fatalf("defaults of %s are no answer: %v", form.Schema(), err)
