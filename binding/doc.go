@@ -6,6 +6,8 @@
 // the model calls, the specification in the model's dialect, its exposure and
 // what an approval would say.
 //
+// DescribeChange says in words how one tool's definition became another.
+//
 // What it promises:
 //
 //   - Pure: no clock, goroutine, file, network or logger. Values are immutable

@@ -11,13 +11,12 @@ import (
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
 )
 
-// DefinitionHash identifies what a tool claims to be: the hex SHA-256 of name,
-// description, input schema and annotations in canonical JSON. It changes when
-// a server changes one of them, and not with the order of keys, white space or
-// the way characters are escaped.
-func (t *Tool) DefinitionHash() string { return t.derived().hash }
-
-func definitionHash(t *Tool) string {
+// Definition returns what a tool claims to be: a JSON object of name,
+// description, inputSchema and annotations, as far as there are any, in
+// canonical form. It can be kept, to be read by DescribeChange; it is about as
+// large as the entry, and never more than twice MaxToolBytes. It is made anew
+// each time.
+func (t *Tool) Definition() json.RawMessage {
 	o := object{{key: "name", val: rawjson.AppendString(nil, string(t.Name))}}
 	if t.Description != "" {
 		o = append(o, member{"description", rawjson.AppendString(nil, t.Description)})
@@ -28,7 +27,16 @@ func definitionHash(t *Tool) string {
 	if t.Annotations != nil {
 		o = append(o, member{"annotations", t.Annotations})
 	}
-	sum := sha256.Sum256(canonical(o.bytes()))
+	return canonical(o.bytes())
+}
+
+// DefinitionHash is the hex SHA-256 of the Definition. It changes when a
+// server changes what is in there, and not with the order of keys, white space
+// or the way characters are escaped.
+func (t *Tool) DefinitionHash() string { return t.derived().hash }
+
+func definitionHash(t *Tool) string {
+	sum := sha256.Sum256(t.Definition())
 	return hex.EncodeToString(sum[:])
 }
 
@@ -39,7 +47,7 @@ func canonical(raw []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any
-	if d.Decode(&v) != nil {
+	if rawjson.Valid(raw) != nil || d.Decode(&v) != nil {
 		return raw
 	}
 	return appendCanonical(make([]byte, 0, len(raw)), v)
