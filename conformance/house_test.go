@@ -22,6 +22,7 @@ const module = "github.com/mcp-sidecar/mcp-sidecar/"
 var floors = map[string]int{
 	"protocol": 1, "protocol/rawjson": 1, "protocol/near": 1, "protocol/secret": 1,
 	"protocol/rpc": 2, "binding": 2, "elicit": 2, "session/config": 2, "schema": 2,
+	"session/config/tomledit":  2,
 	"schema/gen":               3,
 	"session/upstream/process": 3, "session/upstream/stdio": 3, "session/upstream/streamable": 3,
 	"binding/toolcall": 4, "session/upstream": 4,
@@ -39,7 +40,7 @@ var floors = map[string]int{
 var homes = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":            {"protocol/rpc"},
 	"github.com/modelcontextprotocol/go-sdk/":    {"session/upstream/", "conformance/"},
-	"github.com/BurntSushi/toml":                 {"session/config"},
+	"github.com/BurntSushi/toml":                 {"session/config", "session/config/tomledit"},
 	"github.com/spf13/cobra":                     {"cmd/mcp-sidecar"},
 	"github.com/mattn/go-isatty":                 {"cmd/mcp-sidecar"},
 	"github.com/rs/zerolog":                      {"cmd/mcp-sidecar", "protocol/rpc", "binding/toolcall", "session/"},
@@ -50,7 +51,7 @@ var homes = map[string][]string{
 
 // pure packages decide and do nothing: no clock, goroutine, file, network or
 // logger.
-var pure = []string{"binding", "elicit", "protocol", "protocol/rawjson", "protocol/near", "protocol/secret"}
+var pure = []string{"binding", "elicit", "protocol", "protocol/rawjson", "protocol/near", "protocol/secret", "session/config/tomledit"}
 
 var impure = []string{"os", "os/exec", "net", "net/http", "log", "log/slog", "math/rand", "math/rand/v2", "github.com/rs/zerolog"}
 

@@ -1,6 +1,6 @@
 // Package config reads the [mcp_servers.<name>] tables of config.toml and the
 // settings beside them, merges them from their layers, and says for every key
-// where it came from. It is the only home of TOML.
+// where it came from. It is the only reader of TOML.
 //
 // # Layers
 //
