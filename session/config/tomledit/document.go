@@ -17,7 +17,6 @@ type document struct {
 type section struct {
 	header *statement
 	path   []string
-	listed bool // in a list of tables, so that nothing is edited in it
 	pairs  []*statement
 	end    int // past the line of the last statement
 	tail   int // past the comments that belong to the section, too
@@ -42,21 +41,13 @@ func newDocument(text string) (*document, *scanError) {
 func (d *document) split(all []*statement) {
 	current := &section{end: d.body}
 	d.sections = []*section{current}
-	lists := map[string]bool{}
 	for _, st := range all {
-		switch st.kind {
-		case pair:
+		if st.kind == pair {
 			current.pairs = append(current.pairs, st)
 			current.end = st.lineEnd
 			continue
-		case arrayHeader:
-			lists[written(st.key)] = true
-		case header:
 		}
 		current = &section{header: st, path: st.key, end: st.lineEnd}
-		for n := range st.key {
-			current.listed = current.listed || lists[written(st.key[:n+1])]
-		}
 		d.sections = append(d.sections, current)
 	}
 	for _, s := range d.sections {
@@ -147,7 +138,7 @@ type place struct {
 // own pair nor an inline table.
 func (d *document) find(path []string) (place, bool) {
 	for _, s := range d.sections {
-		if s.listed || !hasPrefix(path, s.path) {
+		if !hasPrefix(path, s.path) {
 			continue
 		}
 		if p, ok := descend(s.pairs, nil, path[len(s.path):]); ok {

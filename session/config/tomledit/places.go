@@ -35,7 +35,7 @@ func (e *edit) parent() []string { return e.path[:len(e.path)-1] }
 // inOwnTable writes at the end of the section of the key's table.
 func (e *edit) inOwnTable(value string) (out []splice) {
 	for _, s := range e.sections {
-		if s.listed || !slices.Equal(s.path, e.parent()) {
+		if !slices.Equal(s.path, e.parent()) {
 			continue
 		}
 		at := s.end
@@ -56,7 +56,7 @@ func (e *edit) besideDotted(value string) (near, far []splice) {
 	}
 	var all []kin
 	for _, s := range e.sections {
-		if s.listed || !hasPrefix(e.path, s.path) {
+		if !hasPrefix(e.path, s.path) {
 			continue
 		}
 		rest := e.path[len(s.path):]
