@@ -22,7 +22,7 @@ const module = "github.com/mcp-sidecar/mcp-sidecar/"
 var floors = map[string]int{
 	"protocol": 1, "protocol/rawjson": 1, "protocol/near": 1, "protocol/secret": 1,
 	"protocol/rpc": 2, "binding": 2, "elicit": 2, "session/config": 2, "schema": 2,
-	"session/config/tomledit":  2,
+	"session/config/tomledit": 2, "session/config/fileedit": 2,
 	"schema/gen":               3,
 	"session/upstream/process": 3, "session/upstream/stdio": 3, "session/upstream/streamable": 3,
 	"binding/toolcall": 4, "session/upstream": 4,
@@ -41,10 +41,11 @@ var homes = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":            {"protocol/rpc"},
 	"github.com/modelcontextprotocol/go-sdk/":    {"session/upstream/", "conformance/"},
 	"github.com/BurntSushi/toml":                 {"session/config", "session/config/tomledit"},
+	"github.com/gofrs/flock":                     {"session/config/fileedit"},
 	"github.com/spf13/cobra":                     {"cmd/mcp-sidecar"},
 	"github.com/mattn/go-isatty":                 {"cmd/mcp-sidecar"},
 	"github.com/rs/zerolog":                      {"cmd/mcp-sidecar", "protocol/rpc", "binding/toolcall", "session/"},
-	"golang.org/x/sys/":                          {"session/upstream/process", "conformance/"},
+	"golang.org/x/sys/":                          {"session/upstream/process", "session/config/fileedit", "conformance/"},
 	"golang.org/x/tools/txtar":                   {"conformance/"},
 	"github.com/google/jsonschema-go/jsonschema": {"elicit"},
 }
