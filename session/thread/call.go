@@ -99,12 +99,11 @@ func (t *Thread) run(ctx context.Context, c toolcall.Call) (Called, error) {
 	c.ThreadID, c.Policy, c.CanAsk = t.id, set.Policy, t.editor.Approvals
 	c.ImageInput, c.AudioInput, c.OutputTokenLimit = set.Model.ImageInput, set.Model.AudioInput, set.Model.OutputTokenLimit
 	c.SandboxState = g.sandbox
-	me, err := t.enter(&c)
-	if err != nil {
+	if err := t.enter(&c); err != nil {
 		return Called{}, err
 	}
 	defer t.leave(c.CallID)
-	target.call, target.id, target.token = me, c.CallID, c.ProgressToken
+	target.id, target.turn, target.token = c.CallID, c.TurnID, c.ProgressToken
 	ctx, end := t.lived(ctx)
 	defer end()
 	outcome := toolcall.Run(ctx, c, target, &t.gate, asker{t, c.TurnID}, events{t, c.TurnID})
@@ -113,26 +112,25 @@ func (t *Thread) run(ctx context.Context, c toolcall.Call) (Called, error) {
 }
 
 // enter registers a call, and makes an id for it if it has none.
-func (t *Thread) enter(c *toolcall.Call) (*running, error) {
+func (t *Thread) enter(c *toolcall.Call) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
-		return nil, t.errClosed()
+		return t.errClosed()
 	}
 	if c.CallID == "" {
 		t.lastCall++
 		c.CallID = protocol.CallID(string(t.id) + "-c-" + strconv.FormatInt(t.lastCall, 10))
 	}
-	if t.calls[c.CallID] != nil {
-		return nil, protocol.Errorf(protocol.KindInvalidParams, "callId: a call %q is running in this thread", c.CallID).WithPointer("/callId")
+	if t.calls[c.CallID] {
+		return protocol.Errorf(protocol.KindInvalidParams, "callId: a call %q is running in this thread", c.CallID).WithPointer("/callId")
 	}
 	// Call ids are the editor's, and two threads may use one: the token, which
 	// a server must be able to tell calls apart by, has the thread in it.
 	c.ProgressToken = string(t.id) + "/" + string(c.CallID)
-	me := &running{turn: c.TurnID}
-	t.calls[c.CallID] = me
+	t.calls[c.CallID] = true
 	t.running.Add(1)
-	return me, nil
+	return nil
 }
 
 func (t *Thread) leave(id protocol.CallID) {
@@ -180,13 +178,14 @@ func (t *Thread) Request(ctx context.Context, server protocol.ServerName, method
 	if err := target.Await(ctx); err != nil {
 		return nil, t.told(err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, entry.ToolTimeout, errDeadline)
-	defer cancel()
-	result, err := target.client().Request(ctx, method, params)
+	ctx, deadline := toolcall.NewDeadline(ctx, entry.ToolTimeout)
+	defer deadline.Stop()
+	caller := caller{t: t, deadline: deadline}
+	result, err := target.client().Request(ctx, caller, method, params)
 	if errors.Is(err, upstream.ErrNotRun) && target.replace(ctx) == nil {
-		result, err = target.client().Request(ctx, method, params)
+		result, err = target.client().Request(ctx, caller, method, params)
 	}
-	if err == errDeadline {
+	if errors.Is(err, toolcall.ErrTimeout) {
 		return nil, protocol.Errorf(protocol.KindTimeout, "server %q did not answer %s within %s", server, method, entry.ToolTimeout).WithServer(server)
 	}
 	return result, t.told(err)
@@ -200,8 +199,8 @@ type target struct {
 	name    protocol.ServerName
 	tool    protocol.ToolName
 
-	call  *running
 	id    protocol.CallID
+	turn  protocol.TurnID
 	token string
 }
 
@@ -286,11 +285,8 @@ func (x *target) Tool() (toolcall.Tool, bool) {
 
 // Send implements toolcall.Target.
 func (x *target) Send(ctx context.Context, params json.RawMessage, progress func(toolcall.Progress)) (json.RawMessage, error) {
-	x.t.mu.Lock()
-	x.call.deadline = toolcall.DeadlineFrom(ctx)
-	x.t.mu.Unlock()
 	call := upstream.Call{
-		ID: x.id, Params: params, Token: x.token,
+		ID: x.id, Params: params, Token: x.token, Caller: caller{x.t, x.turn, toolcall.DeadlineFrom(ctx)},
 		Progress: func(p upstream.Progress) { progress(toolcall.Progress(p)) },
 	}
 	result, err := x.client().CallTool(ctx, call)

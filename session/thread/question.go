@@ -5,25 +5,27 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mcp-sidecar/mcp-sidecar/binding/toolcall"
 	"github.com/mcp-sidecar/mcp-sidecar/elicit"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 )
 
-// running is a call of this thread.
-type running struct {
-	turn     protocol.TurnID
-	deadline *toolcall.Deadline // nil until the call was sent
+// Question implements upstream.Owner: a server asks, and no request of any
+// thread can have caused it.
+func (t *Thread) Question(ctx context.Context, q elicit.Question) (elicit.Answer, error) {
+	return t.question(ctx, q, t.judge(q))
 }
 
-// Question implements upstream.Owner: a server asks. Policy decides, or the
-// person does; while a question is open, the time limits of the calls that may
-// have caused it stand still.
-func (t *Thread) Question(ctx context.Context, q elicit.Question) (elicit.Answer, error) {
+// judge says what the thread's policy makes of a question.
+func (t *Thread) judge(q elicit.Question) elicit.Verdict {
 	t.mu.Lock()
 	policy := t.settings.Policy
 	t.mu.Unlock()
-	verdict := elicit.Judge(policy, q, t.editor.Questions())
+	return elicit.Judge(policy, q, t.editor.Questions())
+}
+
+// question answers a question by a verdict: the policy decides, or the person
+// does.
+func (t *Thread) question(ctx context.Context, q elicit.Question, verdict elicit.Verdict) (elicit.Answer, error) {
 	if verdict.Decision != elicit.Ask {
 		if verdict.Reason == protocol.ReasonClientUnsupported {
 			t.Warn(q.Server, protocol.KindClientUnsupported, fmt.Sprintf("a question of server %q was declined: %s", q.Server, verdict.Text))
@@ -34,11 +36,6 @@ func (t *Thread) Question(ctx context.Context, q elicit.Question) (elicit.Answer
 	q, form, err := elicit.Prepare(q)
 	if err != nil {
 		return elicit.Answer{}, err
-	}
-	resume := t.standStill(q)
-	defer resume()
-	if turn == "" {
-		turn = t.turnOf(q.CallID)
 	}
 	done := t.wait(protocol.WaitingOnUserInput)
 	defer done()
@@ -86,38 +83,4 @@ func (t *Thread) lived(ctx context.Context) (context.Context, context.CancelFunc
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(t.ctx, func() { cancel(context.Cause(t.ctx)) })
 	return ctx, func() { stop(); cancel(nil) }
-}
-
-// standStill pauses the time limits of the calls that may have caused a
-// question, until the returned function is called.
-func (t *Thread) standStill(q elicit.Question) (resume func()) {
-	ids := q.Candidates
-	if q.Certain {
-		ids = []protocol.CallID{q.CallID}
-	}
-	var paused []*toolcall.Deadline
-	t.mu.Lock()
-	for _, id := range ids {
-		if r := t.calls[id]; r != nil && r.deadline != nil {
-			paused = append(paused, r.deadline)
-		}
-	}
-	t.mu.Unlock()
-	for _, d := range paused {
-		d.Pause()
-	}
-	return func() {
-		for _, d := range paused {
-			d.Resume()
-		}
-	}
-}
-
-func (t *Thread) turnOf(id protocol.CallID) protocol.TurnID {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if r := t.calls[id]; r != nil {
-		return r.turn
-	}
-	return ""
 }

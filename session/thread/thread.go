@@ -94,7 +94,7 @@ type Thread struct {
 	lastCall  int64    // number of the last call id made
 	bindings  []frozen // the last MaxBindings, oldest first
 	updated   time.Time
-	calls     map[protocol.CallID]*running
+	calls     map[protocol.CallID]bool // those that run
 	waiting   map[protocol.ThreadActiveFlag]int
 	checked   map[protocol.ServerName]*binding.Catalog // whose filters were looked at
 	shown     bool                                     // the editor was last told that the thread is active
@@ -109,7 +109,7 @@ func New(ctx context.Context, o Options) *Thread {
 		host: o.Host, editor: o.Editor, created: now, updated: now,
 		refreshing: make(chan struct{}, 1),
 		settings:   o.Settings, held: map[*upstream.Client]int{},
-		calls: map[protocol.CallID]*running{}, waiting: map[protocol.ThreadActiveFlag]int{}, checked: map[protocol.ServerName]*binding.Catalog{},
+		calls: map[protocol.CallID]bool{}, waiting: map[protocol.ThreadActiveFlag]int{}, checked: map[protocol.ServerName]*binding.Catalog{},
 	}
 	t.ctx, t.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	protocol.ThreadStarted.Send(t.editor, &protocol.ThreadStartedNotification{Thread: t.Describe()})

@@ -1,14 +1,17 @@
 package upstream
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"github.com/mcp-sidecar/mcp-sidecar/elicit"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
 )
@@ -18,6 +21,23 @@ type Progress struct {
 	Message  string
 	Progress float64
 	Total    *float64
+}
+
+// A Caller is for whom a request is made: it answers what the server asks
+// about that request. Several callers share one connection. Its methods are
+// called without locks held; Judge and Hold may not wait.
+type Caller interface {
+	// Judge says what the caller's policy makes of a question. It asks nobody
+	// and has no side effects.
+	Judge(elicit.Question) elicit.Verdict
+	// Question answers a question by the verdict on it, which may be stricter
+	// than the caller's own. ctx ends when the question becomes pointless; its
+	// cause says why. It returns at once then, since the request that the
+	// question belongs to waits for it. A caller that has ended meanwhile
+	// returns ErrCallerGone: somebody else may have caused the question.
+	Question(context.Context, elicit.Question, elicit.Verdict) (elicit.Answer, error)
+	// Hold stops the clock of the request until resume is called.
+	Hold() (resume func())
 }
 
 // A Call is one tools/call.
@@ -33,9 +53,13 @@ type Call struct {
 	// Progress hears reports in the order in which they came, never after the
 	// call has returned. It must not wait. May be nil.
 	Progress func(Progress)
+	// Caller answers what the server asks about the call; nil is the client's
+	// Owner.
+	Caller Caller
 }
 
-// inflight is a call that is running.
+// inflight is a request of a caller that is running: a call, or, without ID
+// and Token, a request of another kind.
 type inflight struct {
 	Call
 	seq int64 // order of start
@@ -45,7 +69,8 @@ type inflight struct {
 type calls struct {
 	mu        sync.Mutex
 	seq       int64
-	running   map[string]*inflight       // by token; guarded by mu
+	running   map[*inflight]struct{}     // guarded by mu
+	tokens    map[string]*inflight       // those of running that have one; guarded by mu
 	questions map[*openQuestion]struct{} // guarded by mu
 }
 
@@ -60,20 +85,26 @@ func (cs *calls) add(c Call) *inflight {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if cs.running == nil {
-		cs.running = map[string]*inflight{}
+		cs.running, cs.tokens = map[*inflight]struct{}{}, map[string]*inflight{}
 	}
 	cs.seq++
 	f := &inflight{Call: c, seq: cs.seq}
-	cs.running[c.Token] = f
+	cs.running[f] = struct{}{}
+	if c.Token != "" {
+		cs.tokens[c.Token] = f
+	}
 	return f
 }
 
-// remove ends a call, because of why: no progress is delivered any more, and
+// remove ends a request, because of why: no progress is delivered any more, and
 // questions that nobody else can have asked are closed. It waits for those, so
-// that they are closed before their call is seen to end.
+// that they are closed before their request is seen to end.
 func (cs *calls) remove(f *inflight, why error) {
 	cs.mu.Lock()
-	delete(cs.running, f.Token)
+	delete(cs.running, f)
+	if cs.tokens[f.Token] == f {
+		delete(cs.tokens, f.Token)
+	}
 	var pointless []*openQuestion
 	for q := range cs.questions {
 		if q.waits[f] {
@@ -90,34 +121,48 @@ func (cs *calls) remove(f *inflight, why error) {
 	}
 }
 
-// asked enters a question that ends with the last of the calls it may come
-// from; closed takes it out. It is false when none of them runs.
-func (cs *calls) asked(end context.CancelCauseFunc, from ...*inflight) (closed func(), ok bool) {
+// candidates returns the requests that run, calls before others and the most
+// recently started first.
+func (cs *calls) candidates() []*inflight {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	return cs.askedLocked(end, from)
+	return slices.SortedFunc(maps.Keys(cs.running), func(a, b *inflight) int {
+		if other := b.ID == ""; (a.ID == "") != other {
+			if other {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.seq, a.seq)
+	})
 }
 
-func (cs *calls) askedLocked(end context.CancelCauseFunc, from []*inflight) (closed func(), ok bool) {
+// asked enters a question that ends with the last of the requests that it may
+// come from, and returns those that still run, in the same order; closed takes
+// it out. Without any it enters nothing.
+func (cs *calls) asked(end context.CancelCauseFunc, from []*inflight) (still []*inflight, closed func()) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
 	q := &openQuestion{waits: map[*inflight]bool{}, end: end, closed: make(chan struct{})}
 	for _, f := range from {
-		if cs.running[f.Token] == f {
+		if _, runs := cs.running[f]; runs {
+			still = append(still, f)
 			q.waits[f] = true
 		}
 	}
-	if len(q.waits) == 0 {
-		return nil, false
+	if len(still) == 0 {
+		return nil, func() {}
 	}
 	if cs.questions == nil {
 		cs.questions = map[*openQuestion]struct{}{}
 	}
 	cs.questions[q] = struct{}{}
-	return func() {
+	return still, func() {
 		cs.mu.Lock()
 		defer cs.mu.Unlock()
 		delete(cs.questions, q)
 		close(q.closed)
-	}, true
+	}
 }
 
 // progress delivers a notifications/progress. It runs on the reader, so that
@@ -139,7 +184,7 @@ func (cs *calls) progress(params json.RawMessage) {
 	}
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	if f := cs.running[token]; f != nil && f.Progress != nil {
+	if f := cs.tokens[token]; f != nil && f.Progress != nil {
 		f.Progress(Progress{p.Message, p.Progress, p.Total})
 	}
 }
@@ -148,6 +193,14 @@ func (cs *calls) progress(params json.RawMessage) {
 // way, and returns the raw result. Its errors are *protocol.Error, or the
 // cause of ctx when that ended first; the server has been told then.
 func (c *Client) CallTool(ctx context.Context, call Call) (json.RawMessage, error) {
+	return c.carryOut(ctx, call, "tools/call")
+}
+
+// carryOut enters a request among those that run and carries it out.
+func (c *Client) carryOut(ctx context.Context, call Call, method string) (json.RawMessage, error) {
+	if call.Caller == nil {
+		call.Caller = ownersOwn{c.owner}
+	}
 	f := c.calls.add(call)
 	defer func() {
 		why := ErrCallEnded
@@ -159,7 +212,7 @@ func (c *Client) CallTool(ctx context.Context, call Call) (json.RawMessage, erro
 		}
 		c.calls.remove(f, why)
 	}()
-	return c.rounds(context.WithValue(ctx, callKey{}, f), "tools/call", call.Params)
+	return c.rounds(context.WithValue(ctx, callKey{}, f), method, call.Params)
 }
 
 // listMembers are the lists that a server may not know, and has none of then.
@@ -169,11 +222,12 @@ var listMembers = map[string]string{
 	"prompts/list":             "prompts",
 }
 
-// Request carries out a resources/* or prompts/* request and returns the raw
-// result, which is an object. Of what a server does not know to list it has
-// nothing. Its errors are those of CallTool.
-func (c *Client) Request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	result, err := c.rounds(ctx, method, params)
+// Request carries out a resources/* or prompts/* request for a caller, nil for
+// the client's Owner, and returns the raw result, which is an object. Of what a
+// server does not know to list it has nothing. Its errors are those of
+// CallTool.
+func (c *Client) Request(ctx context.Context, caller Caller, method string, params json.RawMessage) (json.RawMessage, error) {
+	result, err := c.carryOut(ctx, Call{Params: params, Caller: caller}, method)
 	var refused *protocol.Error
 	switch member, isList := listMembers[method]; {
 	case isList && errors.As(err, &refused) && refused.Data.Upstream != nil && refused.Data.Upstream.Code == jsonrpc.CodeMethodNotFound:
@@ -189,212 +243,10 @@ func (c *Client) Request(ctx context.Context, method string, params json.RawMess
 // callKey is the key under which a request's context holds its *inflight.
 type callKey struct{}
 
-func callOf(ctx context.Context) *inflight {
-	f, _ := ctx.Value(callKey{}).(*inflight)
-	return f
-}
-
-// rounds sends a request and, as long as the server needs input (MCP
-// 2026-07-28, multi round-trip requests), answers and sends it again.
-func (c *Client) rounds(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	conn, gone := c.live()
-	if gone != nil {
-		return nil, gone
+// callOf returns the request that ctx is of, alone, or nil if it is of none.
+func callOf(ctx context.Context) []*inflight {
+	if f, ok := ctx.Value(callKey{}).(*inflight); ok {
+		return []*inflight{f}
 	}
-	first := params
-	for range MaxRounds {
-		result, err := conn.request(ctx, method, params)
-		if err != nil {
-			return nil, c.callError(ctx, conn, method, err)
-		}
-		if !conn.modern() {
-			return result, nil
-		}
-		need, err := parseRound(result)
-		if err != nil {
-			return nil, c.protocolFault("%s: %v", method, err)
-		}
-		if need == nil {
-			return result, nil
-		}
-		responses, err := c.fulfil(ctx, need.requests)
-		if err != nil {
-			return nil, err
-		}
-		// requestState goes back byte for byte, and only when there was one.
-		params = withMembers(first, responses, need.state)
-	}
-	return nil, protocol.Errorf(protocol.KindProtocolError, "server %q asked back more than %d times in one %s", c.server.Name, MaxRounds, method).
-		WithServer(protocol.ServerName(c.server.Name))
-}
-
-// round is what a result of type input_required asks for.
-type round struct {
-	requests []inputRequest // in the order in which they came
-	state    json.RawMessage
-}
-
-type inputRequest struct {
-	key    string
-	method string
-	params json.RawMessage
-}
-
-var errResultType = errors.New("unknown result type")
-
-// parseRound returns nil for a complete result.
-func parseRound(result json.RawMessage) (*round, error) {
-	var kind string
-	var requests, state json.RawMessage
-	err := rawjson.Object(result, func(key, value []byte) error {
-		switch string(key) {
-		case "resultType":
-			kind, _ = rawjson.String(value)
-			if kind == "" {
-				kind = "?"
-			}
-		case "inputRequests":
-			requests = value
-		case "requestState":
-			state = value
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	switch kind {
-	case "", "complete":
-		return nil, nil
-	case "input_required":
-	default:
-		return nil, errResultType
-	}
-	r := &round{state: state}
-	if requests == nil || rawjson.Kind(requests) == 'n' {
-		return r, nil
-	}
-	err = rawjson.Object(requests, func(key, value []byte) error {
-		in := inputRequest{key: string(key)}
-		err := rawjson.Object(value, func(k, v []byte) error {
-			switch string(k) {
-			case "method":
-				in.method, _ = rawjson.String(v)
-			case "params":
-				in.params = v
-			}
-			return nil
-		})
-		r.requests = append(r.requests, in)
-		return err
-	})
-	return r, err
-}
-
-// fulfil answers every request of a round, all at the same time.
-func (c *Client) fulfil(ctx context.Context, requests []inputRequest) (json.RawMessage, error) {
-	if requests == nil {
-		return nil, nil
-	}
-	answers := make([]json.RawMessage, len(requests))
-	errs := make([]error, len(requests))
-	var all sync.WaitGroup
-	for i, r := range requests {
-		all.Go(func() {
-			if r.method != methodElicit {
-				errs[i] = c.protocolFault("the server needs %q, which was not offered to it", r.method)
-				return
-			}
-			answers[i], errs[i] = c.question(ctx, r.params, callOf(ctx), true)
-			var refusal *jsonrpc.Error
-			if errors.As(errs[i], &refusal) { // there is no way to answer with an error
-				answers[i], errs[i] = json.RawMessage(`{"action":"decline"}`), nil
-			}
-		})
-	}
-	all.Wait()
-	out := []byte{'{'}
-	for i, r := range requests {
-		if err := errs[i]; err != nil {
-			if cause := context.Cause(ctx); cause != nil {
-				return nil, cause
-			}
-			return nil, err
-		}
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = rawjson.AppendString(out, r.key)
-		out = append(out, ':')
-		out = append(out, answers[i]...)
-	}
-	return append(out, '}'), nil
-}
-
-// withMembers returns params, an object, with inputResponses and requestState
-// in front.
-func withMembers(params, responses, state json.RawMessage) json.RawMessage {
-	out := []byte{'{'}
-	if responses != nil {
-		out = append(append(out, `"inputResponses":`...), responses...)
-	}
-	if state != nil {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(out, `"requestState":`...), state...)
-	}
-	return joinObjects(out, params)
-}
-
-// joinObjects appends the members of the object rest to the open object head
-// ("{" and members, no brace at the end).
-func joinObjects(head []byte, rest json.RawMessage) json.RawMessage {
-	body := bytes.TrimSpace(rest)
-	if len(body) < 2 {
-		body = []byte("{}")
-	}
-	body = body[1:]
-	if len(head) > 1 && bytes.TrimSpace(body)[0] != '}' {
-		head = append(head, ',')
-	}
-	return append(head, body...)
-}
-
-// withMeta returns params with members (without braces) added to its _meta,
-// which comes first then. The values of the other members stay the bytes that
-// they were.
-func withMeta(params json.RawMessage, members []byte) (json.RawMessage, error) {
-	if len(members) == 0 {
-		return params, nil
-	}
-	if len(params) == 0 {
-		params = json.RawMessage("{}")
-	}
-	const front = `{"_meta":{`
-	out := make([]byte, 0, len(params)+len(members)+len(front)+2)
-	out = append(append(out, front...), members...)
-	if rest, ok := bytes.CutPrefix(params, []byte(front)); ok { // as calls have it
-		if bytes.TrimSpace(rest)[0] != '}' {
-			out = append(out, ',')
-		}
-		return append(out, rest...), nil
-	}
-	var others []byte
-	err := rawjson.Object(params, func(key, value []byte) error {
-		if string(key) == "_meta" {
-			if rawjson.Kind(value) == '{' {
-				out = bytes.TrimSuffix(joinObjects(out, value), []byte("}"))
-			}
-			return nil
-		}
-		others = append(rawjson.AppendString(append(others, ','), string(key)), ':')
-		others = append(others, value...)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	out = append(append(out, '}'), others...)
-	return append(out, '}'), nil
+	return nil
 }

@@ -66,7 +66,10 @@ func (c *Client) dialHTTP(ctx context.Context, at *stage) (wire, *mcp.ClientSess
 			return c.notification(method, params)
 		},
 		OnServerRequest: func(ctx context.Context, _ string, params json.RawMessage) string {
-			return from.note(params, callOf(ctx))
+			if call := callOf(ctx); call != nil {
+				return from.note(params, call, true)
+			}
+			return from.note(params, c.calls.candidates(), false)
 		},
 		OnSessionLost: func(context.Context) {
 			w.end(&protocol.ServerFailure{Kind: protocol.KindServerFailed, Error: "the server no longer knows the session"})

@@ -132,7 +132,8 @@ type saysWire struct {
 	err    error
 }
 
-func (saysWire) modern() bool { return false }
+func (saysWire) modern() bool          { return false }
+func (saysWire) lost() <-chan struct{} { return nil }
 func (w saysWire) request(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(w.answer), w.err
 }
@@ -158,7 +159,7 @@ func TestRequest(t *testing.T) {
 		{"prompts/list", saysWire{answer: `[]`}, "", protocol.KindProtocolError},
 	} {
 		c := &Client{server: &config.Server{Name: "s"}, log: &log, wire: tc.says}
-		got, err := c.Request(t.Context(), tc.method, nil)
+		got, err := c.Request(t.Context(), nil, tc.method, nil)
 		var kind protocol.Kind
 		var e *protocol.Error
 		if errors.As(err, &e) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -25,12 +24,15 @@ const methodElicit = "elicitation/create"
 const OriginKey = "io.mcp-sidecar/origin"
 
 // Why a question became pointless: causes of the context that Owner.Question
-// gets.
+// and Caller.Question get.
 var (
 	ErrCallEnded  = errors.New("the call has ended")
 	ErrServerGone = errors.New("the server is gone")
 	ErrWithdrawn  = errors.New("the server withdrew the question")
 )
+
+// ErrCallerGone is what a Caller that has ended says to a question.
+var ErrCallerGone = errors.New("the caller is gone")
 
 // origins remembers the raw requests of a server between the transport, which
 // sees the bytes, and the handler, which is given the SDK's reading of them.
@@ -42,11 +44,14 @@ type origins struct {
 
 type origin struct {
 	params json.RawMessage
-	call   *inflight // nil when the transport can't tell
+	// from are the requests that it may come from: those that ran when it came,
+	// or, if the transport can tell for certain, the one.
+	from    []*inflight
+	certain bool
 }
 
 // note keeps a request and returns the token to find it by.
-func (o *origins) note(params json.RawMessage, call *inflight) string {
+func (o *origins) note(params json.RawMessage, from []*inflight, certain bool) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.m == nil {
@@ -54,7 +59,7 @@ func (o *origins) note(params json.RawMessage, call *inflight) string {
 	}
 	o.next++
 	token := strconv.FormatInt(o.next, 10)
-	o.m[token] = origin{slices.Clone(params), call}
+	o.m[token] = origin{slices.Clone(params), from, certain}
 	return token
 }
 
@@ -93,7 +98,7 @@ func (c *Client) answering(o *origins) mcp.Middleware {
 				}
 				ctx, done := c.whileAsked(ctx)
 				defer done()
-				raw, err := c.question(ctx, from.params, from.call, from.call != nil)
+				raw, err := c.question(ctx, from.params, from.from, from.certain)
 				if err != nil {
 					return nil, wireError(err)
 				}
@@ -131,14 +136,13 @@ func wireError(err error) error {
 }
 
 // question has a question answered and returns the raw result of
-// elicitation/create. call is the call it belongs to, nil if unknown. A
-// question that can't be asked is a *jsonrpc.Error for the server, and the
-// editor is told of it.
-func (c *Client) question(ctx context.Context, params json.RawMessage, call *inflight, certain bool) (raw json.RawMessage, err error) {
+// elicitation/create; see route. A question that can't be asked is a
+// *jsonrpc.Error for the server, and the editor is told of it.
+func (c *Client) question(ctx context.Context, params json.RawMessage, from []*inflight, certain bool) (raw json.RawMessage, err error) {
 	defer c.fence("asking a question", func() {
 		raw, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "a fault of the client"}
 	})
-	raw, err = c.ask(ctx, params, call, certain)
+	raw, err = c.ask(ctx, params, from, certain)
 	var form *elicit.SchemaError
 	if errors.As(err, &form) {
 		err = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: form.Error()}
@@ -151,42 +155,12 @@ func (c *Client) question(ctx context.Context, params json.RawMessage, call *inf
 	return raw, err
 }
 
-func (c *Client) ask(ctx context.Context, params json.RawMessage, call *inflight, certain bool) (json.RawMessage, error) {
+func (c *Client) ask(ctx context.Context, params json.RawMessage, from []*inflight, certain bool) (json.RawMessage, error) {
 	q, err := c.parseQuestion(params)
 	if err != nil {
 		return nil, err
 	}
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	switch {
-	case certain && call == nil: // of a request that is no tool call
-	case certain:
-		closed, running := c.calls.asked(end, call)
-		if !running {
-			return json.RawMessage(`{"action":"cancel"}`), nil
-		}
-		defer closed()
-		q.CallID, q.Certain = call.ID, true
-	default:
-		if closed, running := c.guess(&q, end); running {
-			defer closed()
-		}
-	}
-	// The SDK's context outlives the connection; the question must not.
-	stop := context.AfterFunc(c.ctx, func() { end(ErrServerGone) })
-	defer stop()
-	switch conn, gone := c.live(); {
-	case gone == nil:
-		unwatch := watch(conn.lost(), func() { end(ErrServerGone) })
-		defer unwatch()
-	case c.Status().State != protocol.ServerStarting:
-		end(ErrServerGone)
-	}
-	if ctx.Err() != nil {
-		return json.RawMessage(`{"action":"cancel"}`), nil
-	}
-
-	answer, err := c.owner.Question(ctx, q)
+	answer, err := c.route(ctx, q, from, certain)
 	if err != nil {
 		return nil, err
 	}
@@ -199,37 +173,6 @@ func (c *Client) ask(ctx context.Context, params json.RawMessage, call *inflight
 		out = append(append(out, `,"content":`...), content...)
 	}
 	return append(out, '}'), nil
-}
-
-// watch calls f when ch is closed, unless the returned function was called
-// before.
-func watch(ch <-chan struct{}, f func()) (stop func()) {
-	stopped := make(chan struct{})
-	go func() {
-		select {
-		case <-ch:
-			f()
-		case <-stopped:
-		}
-	}()
-	return sync.OnceFunc(func() { close(stopped) })
-}
-
-// guess fills in which calls may have caused a question: the most recently
-// started one is named, all are candidates. It is false when no call is
-// running; see calls.asked.
-func (c *Client) guess(q *elicit.Question, end context.CancelCauseFunc) (closed func(), ok bool) {
-	cs := &c.calls
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	order := slices.SortedFunc(maps.Values(cs.running), func(a, b *inflight) int { return int(b.seq - a.seq) })
-	for _, f := range order {
-		q.Candidates = append(q.Candidates, f.ID)
-	}
-	if len(order) > 0 {
-		q.CallID = order[0].ID
-	}
-	return cs.askedLocked(end, order)
 }
 
 // parseQuestion reads the params of elicitation/create. Its errors are for the

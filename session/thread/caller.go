@@ -1,0 +1,38 @@
+package thread
+
+import (
+	"context"
+
+	"github.com/mcp-sidecar/mcp-sidecar/binding/toolcall"
+	"github.com/mcp-sidecar/mcp-sidecar/elicit"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/session/upstream"
+)
+
+// caller is one request of this thread to a server. It implements
+// upstream.Caller.
+type caller struct {
+	t        *Thread
+	turn     protocol.TurnID
+	deadline *toolcall.Deadline
+}
+
+// Judge implements upstream.Caller.
+func (c caller) Judge(q elicit.Question) elicit.Verdict { return c.t.judge(q) }
+
+// Question implements upstream.Caller. When the thread is closed meanwhile,
+// another one may have caused the question.
+func (c caller) Question(ctx context.Context, q elicit.Question, v elicit.Verdict) (elicit.Answer, error) {
+	q.TurnID = c.turn
+	answer, err := c.t.question(ctx, q, v)
+	if err == nil && answer.Action == protocol.AnswerCancel && c.t.ctx.Err() != nil {
+		return elicit.Answer{}, upstream.ErrCallerGone
+	}
+	return answer, err
+}
+
+// Hold implements upstream.Caller.
+func (c caller) Hold() (resume func()) {
+	c.deadline.Pause()
+	return c.deadline.Resume
+}

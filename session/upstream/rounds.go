@@ -1,0 +1,150 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
+)
+
+// rounds sends a request and, as long as the server needs input (MCP
+// 2026-07-28, multi round-trip requests), answers and sends it again.
+func (c *Client) rounds(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	conn, gone := c.live()
+	if gone != nil {
+		return nil, gone
+	}
+	first := params
+	for range MaxRounds {
+		result, err := conn.request(ctx, method, params)
+		if err != nil {
+			return nil, c.callError(ctx, conn, method, err)
+		}
+		if !conn.modern() {
+			return result, nil
+		}
+		need, err := parseRound(result)
+		if err != nil {
+			return nil, c.protocolFault("%s: %v", method, err)
+		}
+		if need == nil {
+			return result, nil
+		}
+		responses, err := c.fulfil(ctx, need.requests)
+		if err != nil {
+			return nil, err
+		}
+		// requestState goes back byte for byte, and only when there was one.
+		params = withMembers(first, responses, need.state)
+	}
+	return nil, protocol.Errorf(protocol.KindProtocolError, "server %q asked back more than %d times in one %s", c.server.Name, MaxRounds, method).
+		WithServer(protocol.ServerName(c.server.Name))
+}
+
+// round is what a result of type input_required asks for.
+type round struct {
+	requests []inputRequest // in the order in which they came
+	state    json.RawMessage
+}
+
+type inputRequest struct {
+	key    string
+	method string
+	params json.RawMessage
+}
+
+var errResultType = errors.New("unknown result type")
+
+// parseRound returns nil for a complete result.
+func parseRound(result json.RawMessage) (*round, error) {
+	var kind string
+	var requests, state json.RawMessage
+	err := rawjson.Object(result, func(key, value []byte) error {
+		switch string(key) {
+		case "resultType":
+			kind, _ = rawjson.String(value)
+			if kind == "" {
+				kind = "?"
+			}
+		case "inputRequests":
+			requests = value
+		case "requestState":
+			state = value
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case "", "complete":
+		return nil, nil
+	case "input_required":
+	default:
+		return nil, errResultType
+	}
+	r := &round{state: state}
+	if requests == nil || rawjson.Kind(requests) == 'n' {
+		return r, nil
+	}
+	err = rawjson.Object(requests, func(key, value []byte) error {
+		in := inputRequest{key: string(key)}
+		err := rawjson.Object(value, func(k, v []byte) error {
+			switch string(k) {
+			case "method":
+				in.method, _ = rawjson.String(v)
+			case "params":
+				in.params = v
+			}
+			return nil
+		})
+		r.requests = append(r.requests, in)
+		return err
+	})
+	return r, err
+}
+
+// fulfil answers every request of a round, all at the same time.
+func (c *Client) fulfil(ctx context.Context, requests []inputRequest) (json.RawMessage, error) {
+	if requests == nil {
+		return nil, nil
+	}
+	answers := make([]json.RawMessage, len(requests))
+	errs := make([]error, len(requests))
+	var all sync.WaitGroup
+	for i, r := range requests {
+		all.Go(func() {
+			if r.method != methodElicit {
+				errs[i] = c.protocolFault("the server needs %q, which was not offered to it", r.method)
+				return
+			}
+			answers[i], errs[i] = c.question(ctx, r.params, callOf(ctx), true)
+			var refusal *jsonrpc.Error
+			if errors.As(errs[i], &refusal) { // there is no way to answer with an error
+				answers[i], errs[i] = json.RawMessage(`{"action":"decline"}`), nil
+			}
+		})
+	}
+	all.Wait()
+	out := []byte{'{'}
+	for i, r := range requests {
+		if err := errs[i]; err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				return nil, cause
+			}
+			return nil, err
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = rawjson.AppendString(out, r.key)
+		out = append(out, ':')
+		out = append(out, answers[i]...)
+	}
+	return append(out, '}'), nil
+}
