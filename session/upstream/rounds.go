@@ -114,15 +114,16 @@ func (c *Client) fulfil(ctx context.Context, requests []inputRequest) (json.RawM
 	if requests == nil {
 		return nil, nil
 	}
+	for _, r := range requests {
+		if r.method != methodElicit { // nobody is asked in vain
+			return nil, c.protocolFault("the server needs %q, which was not offered to it", r.method)
+		}
+	}
 	answers := make([]json.RawMessage, len(requests))
 	errs := make([]error, len(requests))
 	var all sync.WaitGroup
 	for i, r := range requests {
 		all.Go(func() {
-			if r.method != methodElicit {
-				errs[i] = c.protocolFault("the server needs %q, which was not offered to it", r.method)
-				return
-			}
 			answers[i], errs[i] = c.question(ctx, r.params, callOf(ctx), true)
 			var refusal *jsonrpc.Error
 			if errors.As(errs[i], &refusal) { // there is no way to answer with an error
@@ -131,12 +132,12 @@ func (c *Client) fulfil(ctx context.Context, requests []inputRequest) (json.RawM
 		})
 	}
 	all.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, cause // and the answers, which are no person's, are not sent
+	}
 	out := []byte{'{'}
 	for i, r := range requests {
 		if err := errs[i]; err != nil {
-			if cause := context.Cause(ctx); cause != nil {
-				return nil, cause
-			}
 			return nil, err
 		}
 		if i > 0 {

@@ -244,6 +244,7 @@ func TestRounds(t *testing.T) {
 		answers []string
 		sent    []string
 		fails   protocol.Kind
+		quiet   bool // nobody may be asked
 	}{
 		"a state alone": {
 			answers: []string{`{"resultType":"input_required","requestState":" \u0041<12345678901234567890> "}`, `{"content":[]}`},
@@ -267,7 +268,7 @@ func TestRounds(t *testing.T) {
 				`{"inputResponses":{"b":{"action":"accept","content":{"x":1.0}},"a":{"action":"decline"},"c":{"action":"decline"}},"requestState":"s","name":"t"}`}},
 		"an unknown method": {
 			answers: []string{`{"resultType":"input_required","inputRequests":{"a":` + form("yes") + `,"r":{"method":"roots/list"}}}`},
-			sent:    []string{`{"name":"t"}`}, fails: protocol.KindProtocolError},
+			sent:    []string{`{"name":"t"}`}, fails: protocol.KindProtocolError, quiet: true},
 		"an unknown result": {
 			answers: []string{`{"resultType":"task"}`}, sent: []string{`{"name":"t"}`}, fails: protocol.KindProtocolError},
 		"without end": {
@@ -286,6 +287,9 @@ func TestRounds(t *testing.T) {
 		result, err := c.CallTool(t.Context(), Call{ID: "1", Token: "1", Params: json.RawMessage(`{"name":"t"}`), Caller: me})
 		if e, _ := err.(*protocol.Error); !slices.Equal(w.got, tc.sent) || (tc.fails == "") != (err == nil) || e != nil && e.Data.Kind != tc.fails {
 			t.Errorf("%s: got %s, %v after sending\n%s\nwant\n%s", name, result, err, strings.Join(w.got, "\n"), strings.Join(tc.sent, "\n"))
+		}
+		if tc.quiet && len(me.asked) > 0 {
+			t.Errorf("%s: somebody was asked in vain", name)
 		}
 	}
 }
