@@ -87,6 +87,10 @@ type Client struct {
 	relist chan struct{} // capacity 1: the server said its tools changed
 
 	calls calls
+	fresh chan struct{} // capacity 1: a refresh is wanted
+	// retired counts the connections that were replaced. Only the supervisor
+	// adds to it and waits for it.
+	retired sync.WaitGroup
 	// stopping counts the connections of starts that did not succeed. Only the
 	// supervisor adds to it and waits for it.
 	stopping sync.WaitGroup
@@ -97,6 +101,7 @@ type Client struct {
 	changed chan struct{} // closed and replaced at every change; guarded by mu
 	wire    wire          // nil unless connected; guarded by mu
 	noise   string        // the first line that was no message; guarded by mu
+	wanted  *refresh      // the one that has not begun, nil if none; guarded by mu
 }
 
 var errClosed = errors.New("the connection was closed")
@@ -107,7 +112,7 @@ func Start(ctx context.Context, host *Host, server *config.Server, offer Questio
 	log := zerolog.Ctx(ctx).With().Str("server", server.Name).Logger()
 	c := &Client{
 		host: host, server: server, identity: server.Identity(), offer: offer, owner: owner, log: &log,
-		done: make(chan struct{}), relist: make(chan struct{}, 1), changed: make(chan struct{}),
+		done: make(chan struct{}), relist: make(chan struct{}, 1), fresh: make(chan struct{}, 1), changed: make(chan struct{}),
 		status: Status{Name: protocol.ServerName(server.Name), State: protocol.ServerStarting},
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -195,6 +200,7 @@ func (c *Client) move(change func(*Status)) {
 func (c *Client) supervise() {
 	defer close(c.done)
 	defer c.stopping.Wait()
+	defer c.retired.Wait()
 	defer c.cancel(errClosed) // ends the questions of a start that came to nothing
 	c.move(func(*Status) {})
 	conn, status, failure := c.connect()
@@ -218,7 +224,7 @@ func (c *Client) supervise() {
 	c.move(func(s *Status) { *s = status; s.State = protocol.ServerConnected })
 	c.log.Info().Str("era", status.Era).Int("tools", len(status.Catalog.Tools)).Msg("server is ready")
 
-	c.serve(conn)
+	conn = c.serve(conn)
 
 	c.mu.Lock()
 	c.wire = nil
@@ -241,44 +247,62 @@ func (c *Client) supervise() {
 func (c *Client) stopBeside(conn wire) { c.stopping.Go(conn.stop) }
 
 // serve keeps a connected client up to date until the connection or the client
-// ends.
-func (c *Client) serve(conn wire) {
+// ends. It returns the connection, which may be another one by then.
+func (c *Client) serve(conn wire) wire {
 	var due <-chan time.Time
 	for {
 		select {
 		case <-c.ctx.Done():
-			return
+			return conn
 		case <-conn.lost():
-			return
+			return conn
+		case <-c.fresh:
+			conn = c.refresh(conn)
 		case <-c.relist:
 			if due == nil {
 				due = time.After(ListDebounce)
 			}
 		case <-due:
 			due = nil
-			ctx, cancel := context.WithTimeout(c.ctx, ListTime)
-			catalog, err := c.tools(ctx, conn)
-			cancel()
-			if err != nil {
+			if err := c.listAgain(conn); err != nil {
 				// The old list stays: better stale than empty.
 				c.log.Warn().Str("error", c.redact(err.Error())).Msg("listing the tools again")
-				continue
 			}
-			c.mu.Lock()
-			same := sameTools(c.status.Catalog, catalog)
-			if !same {
-				c.status.Catalog = catalog
-			}
-			c.mu.Unlock()
-			if same {
-				continue // an announcement that changes nothing is no news
-			}
-			c.owner.ToolsChanged(protocol.ServerName(c.server.Name))
 		}
 	}
 }
 
-// ToolsStale asks for the tools to be listed again soon. It never waits.
+// listAgain lists the tools of a connected server and tells the owner if they
+// are others. The old list stays on failure.
+func (c *Client) listAgain(conn wire) error {
+	ctx, cancel := context.WithTimeout(c.ctx, ListTime)
+	defer cancel()
+	catalog, err := c.tools(ctx, conn)
+	if err != nil {
+		return err
+	}
+	c.replaceStatus(func(s *Status) { s.Catalog = catalog })
+	return nil
+}
+
+// replaceStatus changes what a connected server is known to offer, and tells
+// the owner if its tools are others: an announcement that changes nothing is no
+// news.
+func (c *Client) replaceStatus(change func(*Status)) {
+	c.mu.Lock()
+	before := c.status.Catalog
+	change(&c.status)
+	same := sameTools(before, c.status.Catalog)
+	if same {
+		c.status.Catalog = before
+	}
+	c.mu.Unlock()
+	if !same {
+		c.owner.ToolsChanged(protocol.ServerName(c.server.Name))
+	}
+}
+
+// toolsStale asks for the tools to be listed again soon. It never waits.
 func (c *Client) toolsStale() {
 	select {
 	case c.relist <- struct{}{}:

@@ -242,7 +242,7 @@ func (c *Client) fault(ctx context.Context, conn wire, method string, err error)
 			e.WithHint("try again after %s", status.RetryAfter.Round(time.Second))
 		}
 		return e
-	case errors.Is(err, streamable.ErrSessionLost):
+	case errors.Is(err, streamable.ErrSessionLost), errors.Is(err, errRetired):
 		return protocol.Errorf(protocol.KindServerFailed, "server %q no longer knows the session: %w", name, ErrNotRun).
 			WithServer(name).WithHint("try again: the sidecar connects anew")
 	case errors.As(err, &closed) && !closed.Sent:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -21,6 +22,11 @@ type httpWire struct {
 	http    *http.Client
 	session *mcp.ClientSession
 	new     bool // 2026-07-28 or later
+
+	mu      sync.Mutex
+	users   int           // requests that run; guarded by mu
+	retired bool          // takes no more of them; guarded by mu
+	idle    chan struct{} // closed when it is retired and none runs
 
 	once sync.Once
 	gone chan struct{}
@@ -50,7 +56,7 @@ func passing(err error) (after time.Duration, ok bool) {
 func (c *Client) dialHTTP(ctx context.Context, at *stage) (wire, *mcp.ClientSession, error) {
 	*at = stageHandshake
 	h := c.server.HTTP
-	w := &httpWire{client: c, gone: make(chan struct{})}
+	w := &httpWire{client: c, gone: make(chan struct{}), idle: make(chan struct{})}
 	var from origins
 	listening := make(chan struct{}) // closed by the transport, in the older eras
 	header := map[string]secret.Value{}
@@ -128,8 +134,46 @@ func (w *httpWire) end(why *protocol.ServerFailure) {
 	})
 }
 
+// errRetired says that a request came to a connection that was replaced just
+// then; it was not sent.
+var errRetired = fmt.Errorf("the connection was replaced: %w", ErrNotRun)
+
 func (w *httpWire) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if !w.use(+1) {
+		return nil, errRetired
+	}
+	defer w.use(-1)
 	return streamable.Do(ctx, w.session, method, params, new(streamable.Exchange))
+}
+
+// use counts the requests that run. It is false for one that may not begin.
+func (w *httpWire) use(by int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.retired && by > 0 {
+		return false
+	}
+	w.users += by
+	if w.retired && w.users == 0 {
+		close(w.idle)
+	}
+	return true
+}
+
+// retire ends the connection when the requests that run on it have ended, or
+// with ctx. It takes no more of them.
+func (w *httpWire) retire(ctx context.Context) {
+	w.mu.Lock()
+	w.retired = true
+	if w.users == 0 {
+		close(w.idle)
+	}
+	w.mu.Unlock()
+	select {
+	case <-w.idle:
+	case <-ctx.Done():
+	}
+	w.stop()
 }
 
 func (w *httpWire) modern() bool                     { return w.new }

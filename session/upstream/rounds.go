@@ -10,19 +10,19 @@ import (
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
+	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/streamable"
 )
 
 // rounds sends a request and, as long as the server needs input (MCP
 // 2026-07-28, multi round-trip requests), answers and sends it again.
 func (c *Client) rounds(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	conn, gone := c.live()
-	if gone != nil {
-		return nil, gone
-	}
 	first := params
 	for range MaxRounds {
-		result, err := conn.request(ctx, method, params)
+		conn, result, err := c.send(ctx, method, params)
 		if err != nil {
+			if conn == nil { // it never went out
+				return nil, err
+			}
 			return nil, c.callError(ctx, conn, method, err)
 		}
 		if !conn.modern() {
@@ -44,6 +44,25 @@ func (c *Client) rounds(ctx context.Context, method string, params json.RawMessa
 	}
 	return nil, protocol.Errorf(protocol.KindProtocolError, "server %q asked back more than %d times in one %s", c.server.Name, MaxRounds, method).
 		WithServer(protocol.ServerName(c.server.Name))
+}
+
+// send sends a request on the connection that there is, which it returns unless
+// there is none. What was not run because its connection had been replaced goes
+// out on the new one.
+func (c *Client) send(ctx context.Context, method string, params json.RawMessage) (wire, json.RawMessage, error) {
+	for {
+		conn, gone := c.live()
+		if gone != nil {
+			return nil, nil, gone
+		}
+		result, err := conn.request(ctx, method, params)
+		if err == nil || ctx.Err() != nil || !errors.Is(err, errRetired) && !errors.Is(err, streamable.ErrSessionLost) {
+			return conn, result, err
+		}
+		if now, _ := c.live(); now == nil || now == conn {
+			return conn, nil, err
+		}
+	}
 }
 
 // round is what a result of type input_required asks for.

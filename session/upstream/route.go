@@ -70,7 +70,7 @@ func (c *Client) put(ctx context.Context, q elicit.Question, from []*inflight, c
 }
 
 // untilLost ends a question with the client and with its connection: the SDK's
-// context outlives both.
+// context outlives both. A connection that is replaced goes on as the new one.
 func (c *Client) untilLost(end context.CancelCauseFunc) (stop func()) {
 	closing := context.AfterFunc(c.ctx, func() { end(ErrServerGone) })
 	conn, fault := c.live()
@@ -82,10 +82,18 @@ func (c *Client) untilLost(end context.CancelCauseFunc) (stop func()) {
 	}
 	stopped := make(chan struct{})
 	go func() { // ends with the question
-		select {
-		case <-conn.lost():
-			end(ErrServerGone)
-		case <-stopped:
+		for {
+			select {
+			case <-conn.lost():
+			case <-stopped:
+				return
+			}
+			next, fault := c.live()
+			if fault != nil || next == conn {
+				end(ErrServerGone)
+				return
+			}
+			conn = next
 		}
 	}()
 	return func() { closing(); close(stopped) }
