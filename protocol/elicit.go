@@ -24,9 +24,12 @@ type ElicitationRequestParams struct {
 	Message    string       `json:"message"`
 	// RequestedSchema is the form: an object schema with flat properties.
 	RequestedSchema json.RawMessage `json:"requestedSchema,omitzero"`
-	URL             string          `json:"url,omitzero"`
-	ElicitationID   string          `json:"elicitationId,omitzero"`
-	Meta            json.RawMessage `json:"_meta,omitzero"`
+	// URL is the page of mode url. To accept is to say that the person is done
+	// there: a call that was refused for want of the visit is sent again at once.
+	URL string `json:"url,omitzero"`
+	// ElicitationID names the visit of the page.
+	ElicitationID string          `json:"elicitationId,omitzero"`
+	Meta          json.RawMessage `json:"_meta,omitzero"`
 	// CallID is the tool call that the question belongs to.
 	CallID CallID `json:"callId,omitzero"`
 	// Certain: the protocol itself links the question to the call. Otherwise

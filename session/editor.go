@@ -39,7 +39,7 @@ func (e *editor) learn(c *protocol.ClientCapabilities) {
 	if m := c.MCP; m != nil {
 		e.approvals, e.questions = m.Approvals, protocol.ElicitationCapability{}
 		if m.Elicitation != nil {
-			e.questions.Form = m.Elicitation.Form
+			e.questions = protocol.ElicitationCapability{Form: m.Elicitation.Form, URL: m.Elicitation.URL}
 		}
 	}
 }

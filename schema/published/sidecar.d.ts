@@ -1326,9 +1326,12 @@ export interface ElicitationRequestParams {
    * is `form`.
    */
   requestedSchema?: unknown;
-  /** Always there when `mode` is `url`. */
+  /**
+   * `url` is the page of mode url. To accept is to say that the person is done there: a call that
+   * was refused for want of the visit is sent again at once. Always there when `mode` is `url`.
+   */
   url?: string;
-  /** Always there when `mode` is `url`. */
+  /** `elicitationId` names the visit of the page. Always there when `mode` is `url`. */
   elicitationId?: string;
   _meta?: unknown;
   /** `callId` is the tool call that the question belongs to. */

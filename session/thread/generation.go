@@ -51,7 +51,8 @@ func (t *Thread) next(prev *generation, cfg *config.Config, settings Settings) *
 		config: cfg, settings: settings, sandbox: t.sandboxState(settings), born: time.Now(),
 		clients: map[protocol.ServerName]*upstream.Client{}, rules: map[protocol.ServerName]binding.Rules{},
 	}
-	offer := upstream.Questions{Form: t.editor.Questions().Form}
+	can := t.editor.Questions()
+	offer := upstream.Questions{Form: can.Form, URL: can.URL}
 	for i := range cfg.Servers {
 		s := &cfg.Servers[i]
 		name := protocol.ServerName(s.Name)

@@ -63,6 +63,9 @@ type Call struct {
 type inflight struct {
 	Call
 	seq int64 // order of start
+	// relist: a page that the person was sent to because of this request may
+	// have changed what the server offers. Guarded by calls.mu.
+	relist bool
 }
 
 // calls is what runs on a connection and what its server asks meanwhile.
@@ -98,8 +101,9 @@ func (cs *calls) add(c Call) *inflight {
 
 // remove ends a request, because of why: no progress is delivered any more, and
 // questions that nobody else can have asked are closed. It waits for those, so
-// that they are closed before their request is seen to end.
-func (cs *calls) remove(f *inflight, why error) {
+// that they are closed before their request is seen to end. It reports whether
+// the tools should be listed again.
+func (cs *calls) remove(f *inflight, why error) (relist bool) {
 	cs.mu.Lock()
 	delete(cs.running, f)
 	if cs.tokens[f.Token] == f {
@@ -119,6 +123,9 @@ func (cs *calls) remove(f *inflight, why error) {
 	for _, q := range pointless {
 		<-q.closed
 	}
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	return f.relist
 }
 
 // candidates returns the requests that run, calls before others and the most
@@ -163,6 +170,19 @@ func (cs *calls) asked(end context.CancelCauseFunc, from []*inflight) (still []*
 		delete(cs.questions, q)
 		close(q.closed)
 	}
+}
+
+// relist marks requests as such after which the tools are to be listed again.
+// It is false when none of them runs.
+func (cs *calls) relist(from []*inflight) (any bool) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	for _, f := range from {
+		if _, runs := cs.running[f]; runs {
+			f.relist, any = true, true
+		}
+	}
+	return any
 }
 
 // progress delivers a notifications/progress. It runs on the reader, so that
@@ -210,7 +230,9 @@ func (c *Client) carryOut(ctx context.Context, call Call, method string) (json.R
 		case c.lost():
 			why = ErrServerGone
 		}
-		c.calls.remove(f, why)
+		if c.calls.remove(f, why) {
+			c.toolsStale()
+		}
 	}()
 	return c.rounds(context.WithValue(ctx, callKey{}, f), method, call.Params)
 }

@@ -86,8 +86,9 @@ type Client struct {
 	done   chan struct{} // closed by the supervisor when all is over
 	relist chan struct{} // capacity 1: the server said its tools changed
 
-	calls calls
-	fresh chan struct{} // capacity 1: a refresh is wanted
+	calls  calls
+	visits visits
+	fresh  chan struct{} // capacity 1: a refresh is wanted
 	// retired counts the connections that were replaced. Only the supervisor
 	// adds to it and waits for it.
 	retired sync.WaitGroup

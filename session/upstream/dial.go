@@ -216,6 +216,8 @@ func (c *Client) notification(method string, params json.RawMessage) (handled bo
 		c.calls.progress(params)
 	case "notifications/tools/list_changed":
 		c.toolsStale()
+	case "notifications/elicitation/complete":
+		c.visitOver(params)
 	default:
 		return false
 	}

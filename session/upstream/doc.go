@@ -12,7 +12,15 @@
 //
 // A client that has failed stays so; whoever owns it starts another. Every
 // change is told to the Owner, in order, before anyone who waits for it goes
-// on.
+// on. Refresh replaces the connection of a client that stays connected.
+//
+// # Who is asked
+//
+// Several callers share a client. Each request carries its Caller, who answers
+// what the server asks about it. A question whose request the protocol tells
+// reaches that one and no other; one that may come from several is put to the
+// most recent, says so, and is bound by the strictest policy of all. It ends
+// with the last of them, and is closed before that is seen to end.
 //
 // # What goes which way
 //
@@ -23,7 +31,8 @@
 //
 // # Goroutines
 //
-// Per client: the supervisor; the SDK's own; one reader of its pipe or streams.
+// Per client: the supervisor, and one for each connection that was replaced, as
+// long as requests run on it; the SDK's own; one reader of its pipe or streams.
 // A server's question runs on the SDK's goroutine, or on that of the call when
 // it came with the call's result.
 package upstream

@@ -20,6 +20,13 @@ const (
 	ListDebounce = 250 * time.Millisecond
 	// MaxRounds bounds how often a call may ask back.
 	MaxRounds = 10
+	// MaxPagesAsked bounds to how many web pages one refusal may send a person.
+	MaxPagesAsked = 8
+	// MaxVisits is how many visits to web pages a client remembers, to know
+	// when a server says that they are over.
+	MaxVisits = 64
+	// MaxElicitationID bounds a server's name for a visit, in bytes.
+	MaxElicitationID = 1 << 10
 	// MaxMessage bounds one message of a server, in bytes.
 	MaxMessage = 32 << 20
 	// StopTime bounds the end of one connection.

@@ -164,8 +164,14 @@ func (c *Client) ask(ctx context.Context, params json.RawMessage, from []*inflig
 	if err != nil {
 		return nil, err
 	}
+	accepted := answer.Action == protocol.AnswerAccept
+	if accepted && q.Mode == protocol.QuestionURL && !c.calls.relist(from) {
+		// What the person did there may change what the server offers. The
+		// server holds the call, or its state: it goes on as it is.
+		c.toolsStale()
+	}
 	out := rawjson.AppendString([]byte(`{"action":`), string(answer.Action))
-	if answer.Action == protocol.AnswerAccept && q.Mode == protocol.QuestionForm {
+	if accepted && q.Mode == protocol.QuestionForm {
 		content := answer.Content
 		if len(content) == 0 {
 			content = json.RawMessage("{}")
@@ -175,13 +181,34 @@ func (c *Client) ask(ctx context.Context, params json.RawMessage, from []*inflig
 	return append(out, '}'), nil
 }
 
-// parseQuestion reads the params of elicitation/create. Its errors are for the
-// server.
+// parseQuestion reads the params of elicitation/create, of a mode that was
+// offered. Its errors are for the server.
 func (c *Client) parseQuestion(params json.RawMessage) (elicit.Question, error) {
+	q, err := c.readQuestion(params)
+	if err != nil {
+		return q, err
+	}
+	if q.Mode == protocol.QuestionForm && !c.offer.Form || q.Mode == protocol.QuestionURL && !c.offer.URL {
+		return q, notOffered(q.Mode)
+	}
+	return q, nil
+}
+
+// badQuestion is what a server is told about params that can't be used.
+func badQuestion(text string) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: text}
+}
+
+func notOffered(m protocol.QuestionMode) error {
+	return badQuestion("/mode: " + strconv.Quote(string(m)) + " was not offered by this client")
+}
+
+// readQuestion reads the params of elicitation/create. Its errors are for the
+// server.
+func (c *Client) readQuestion(params json.RawMessage) (elicit.Question, error) {
 	q := elicit.Question{Server: protocol.ServerName(c.server.Name), Mode: protocol.QuestionForm}
-	bad := func(text string) error { return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: text} }
 	if rawjson.Kind(params) != '{' {
-		return q, bad("elicitation/create: params must be an object")
+		return q, badQuestion("elicitation/create: params must be an object")
 	}
 	var fault error
 	err := rawjson.Object(params, func(key, value []byte) error {
@@ -189,13 +216,13 @@ func (c *Client) parseQuestion(params json.RawMessage) (elicit.Question, error) 
 		case "mode":
 			mode, ok := rawjson.String(value)
 			if !ok {
-				fault = bad("/mode: must be a string")
+				fault = badQuestion("/mode: must be a string")
 			}
 			q.Mode = protocol.QuestionMode(mode)
 		case "message":
 			text, ok := rawjson.String(value)
 			if !ok {
-				fault = bad("/message: must be a string")
+				fault = badQuestion("/message: must be a string")
 			}
 			q.Message = text
 		case "requestedSchema":
@@ -211,16 +238,16 @@ func (c *Client) parseQuestion(params json.RawMessage) (elicit.Question, error) 
 	})
 	switch {
 	case err != nil:
-		return q, bad("elicitation/create: " + err.Error())
+		return q, badQuestion("elicitation/create: " + err.Error())
 	case fault != nil:
 		return q, fault
-	case q.Mode == protocol.QuestionForm && c.offer.Form:
-	case q.Mode == protocol.QuestionURL && c.offer.URL:
-		if q.URL == "" {
-			return q, bad("/url: required in mode url")
-		}
-	default:
-		return q, bad("/mode: " + strconv.Quote(string(q.Mode)) + " was not offered by this client")
+	case q.Mode == protocol.QuestionForm:
+	case q.Mode != protocol.QuestionURL:
+		return q, notOffered(q.Mode)
+	case q.URL == "":
+		return q, badQuestion("/url: required in mode url")
+	case len(q.ElicitationID) > MaxElicitationID:
+		return q, badQuestion("/elicitationId: is too long")
 	}
 	return q, nil
 }

@@ -14,16 +14,25 @@ import (
 )
 
 // rounds sends a request and, as long as the server needs input (MCP
-// 2026-07-28, multi round-trip requests), answers and sends it again.
+// 2026-07-28, multi round-trip requests), answers and sends it again. What
+// failed for want of an authorization is sent again once; see authorized.
 func (c *Client) rounds(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	first := params
-	for range MaxRounds {
+	first, asked := params, false
+	for n := 0; n < MaxRounds; {
 		conn, result, err := c.send(ctx, method, params)
 		if err != nil {
 			if conn == nil { // it never went out
 				return nil, err
 			}
-			return nil, c.callError(ctx, conn, method, err)
+			told := c.callError(ctx, conn, method, err)
+			if asked || ctx.Err() != nil {
+				return nil, told
+			}
+			if again, err := c.authorized(ctx, err, told); !again {
+				return nil, err
+			}
+			asked = true
+			continue
 		}
 		if !conn.modern() {
 			return result, nil
@@ -41,6 +50,7 @@ func (c *Client) rounds(ctx context.Context, method string, params json.RawMessa
 		}
 		// requestState goes back byte for byte, and only when there was one.
 		params = withMembers(first, responses, need.state)
+		n++
 	}
 	return nil, protocol.Errorf(protocol.KindProtocolError, "server %q asked back more than %d times in one %s", c.server.Name, MaxRounds, method).
 		WithServer(protocol.ServerName(c.server.Name))

@@ -34,7 +34,18 @@ func (c *Client) route(ctx context.Context, q elicit.Question, from []*inflight,
 	if ctx.Err() != nil {
 		return elicit.Answer{Action: protocol.AnswerCancel}, nil
 	}
-	return c.put(ctx, q, from, certain)
+	if q.Mode != protocol.QuestionURL {
+		return c.put(ctx, q, from, certain)
+	}
+	if q.ElicitationID == "" {
+		q.ElicitationID = c.visits.name()
+	}
+	c.visits.open(q.ElicitationID)
+	answer, err := c.put(ctx, q, from, certain)
+	if err != nil || answer.Action != protocol.AnswerAccept {
+		c.visits.forget(q.ElicitationID)
+	}
+	return answer, err
 }
 
 // put asks the callers of the requests that a question may come from, the first
