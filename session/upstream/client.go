@@ -28,9 +28,9 @@ type Owner interface {
 	ToolsChanged(protocol.ServerName)
 	// Warn tells something a person should know.
 	Warn(server protocol.ServerName, kind protocol.Kind, message string)
-	// Question answers a question of the server. ctx ends when the question
-	// becomes pointless; its cause says why. It returns at once then, since the
-	// call that the question belongs to waits for it.
+	// Question answers a question of the server that no caller's request can
+	// have caused; see Caller. ctx ends when the question becomes pointless; its
+	// cause says why. It returns at once then.
 	Question(context.Context, elicit.Question) (elicit.Answer, error)
 }
 
