@@ -25,7 +25,7 @@ var floors = map[string]int{
 	"session/config/tomledit": 2, "session/config/fileedit": 2,
 	"schema/gen":               3,
 	"session/upstream/process": 3, "session/upstream/stdio": 3, "session/upstream/streamable": 3,
-	"binding/toolcall": 4, "session/upstream": 4,
+	"binding/toolcall": 4, "session/upstream": 4, "session/keep": 4,
 	"session/thread":   5,
 	"session":          6,
 	"cmd/mcp-sidecar":  9,

@@ -269,6 +269,11 @@ type Server struct {
 	// A disabled entry is checked too.
 	Invalid []Problem
 
+	// Declared is a digest of what the entry says the server is (command, args,
+	// env, url, headers and so on), as written: other than Identity it is the
+	// same in another folder or environment. It ends an approval for good.
+	Declared string
+
 	secrets []string
 	digest  string
 }

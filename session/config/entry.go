@@ -58,6 +58,7 @@ func (l *loader) readServer(c *Config, name string, root *node, layers []*node) 
 	if !root.isTable() {
 		e.fail(root.at, nil, wantKind(root, "a table"), "write "+header(name)+" and its keys below it")
 	} else {
+		e.s.Declared = declared(root)
 		e.read()
 	}
 	slices.SortStableFunc(e.s.Invalid, compareProblems)

@@ -163,3 +163,15 @@ func (e *edit) notTOML(line int) error {
 func (e *edit) failure(cause error, line int, message, hint string) error {
 	return &Error{Cause: cause, Doing: e.doing, Line: line, Message: message, Hint: hint}
 }
+
+// Get returns the string at path. It is false when there is none, and an error
+// when doc is no TOML.
+func Get(doc []byte, path []string) (string, bool, error) {
+	m, err := decode(strings.TrimPrefix(string(doc), "\ufeff"))
+	if err != nil {
+		return "", false, err
+	}
+	value, depth := look(m.tree, path)
+	text, ok := value.(string)
+	return text, ok && depth == len(path), nil
+}
