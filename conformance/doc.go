@@ -53,6 +53,10 @@
 //	eof                     ends the sidecar's stdin
 //	signal                  SIGTERM
 //	server NAME: DOING      see below
+//	file PATH: write TEXT   writes a file as another program would; PATH begins
+//	                        with $config, $cwd or $home, TEXT has the escapes
+//	                        of raw
+//	file PATH: mode 0444    changes its permissions
 //
 //	<-- PATTERN             a line of output, in this order
 //	<~~ PATTERN             the same, in any order among neighbours with <~~
@@ -65,6 +69,7 @@
 //	                        ... stands for any bytes
 //	server NAME: match PATTERN   the same as a pattern
 //	server NAME: none PATTERN    the server received no such line since then
+//	file PATH: has TEXT     the file holds TEXT; ... stands for any bytes
 //	server NAME: starts N   the server was started N times so far
 //
 //	include FILE            statements of another file in the script's folder

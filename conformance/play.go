@@ -154,7 +154,10 @@ func (p *player) do(s *step) error {
 	case verbAct:
 		p.tracef("server %s: %s %s", s.server, s.doing, s.text)
 		return p.servers[s.server].act(s.doing, s.text)
-	case verbGot, verbMatch, verbNone, verbStarts, verbExit, verbNever:
+	case verbFile:
+		p.tracef("file %s: %s %s", s.path, s.doing, s.text)
+		return p.changeFile(s)
+	case verbGot, verbMatch, verbNone, verbStarts, verbExit, verbNever, verbHas:
 	}
 	return nil
 }
@@ -308,7 +311,9 @@ func (p *player) look(s *step) error {
 	case verbNever:
 		p.never = append(p.never, *s)
 		return nil
-	case verbSend, verbRaw, verbRawEnd, verbWait, verbEOF, verbSignal, verbAct:
+	case verbHas:
+		return p.lookAtFile(s)
+	case verbSend, verbRaw, verbRawEnd, verbWait, verbEOF, verbSignal, verbAct, verbFile:
 	case verbGot, verbMatch, verbNone, verbStarts:
 		return p.lookAtServer(s, p.servers[s.server])
 	}

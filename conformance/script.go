@@ -86,7 +86,8 @@ type step struct {
 	position
 	verb    verb
 	server  string // for verbAct and the looks
-	doing   string // for verbAct
+	doing   string // for verbAct and verbFile
+	path    string // for verbFile and verbHas
 	text    string // what follows the words
 	pattern node   // for match and none
 	wait    time.Duration
@@ -294,9 +295,9 @@ func (p *scriptParser) session(at position, text string, own bool) ([]step, erro
 // does reports whether output may follow the step.
 func (s *step) does() bool {
 	switch s.verb {
-	case verbSend, verbRaw, verbRawEnd, verbWait, verbEOF, verbSignal, verbAct:
+	case verbSend, verbRaw, verbRawEnd, verbWait, verbEOF, verbSignal, verbAct, verbFile:
 		return true
-	case verbGot, verbMatch, verbNone, verbStarts, verbExit, verbNever:
+	case verbGot, verbMatch, verbNone, verbStarts, verbExit, verbNever, verbHas:
 	}
 	return false
 }
@@ -366,6 +367,8 @@ func parseStep(st statement, word, rest string) (step, error) {
 		}
 	case verbAct:
 		return parseServerStep(s, st.text)
+	case verbFile:
+		return parseFileStep(s, st.text)
 	default:
 		err = errors.New("no such statement")
 	}
