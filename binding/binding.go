@@ -14,10 +14,12 @@ import (
 type Binding struct {
 	value protocol.Binding // without ID, ThreadID, Revision, CreatedAtMs
 	flat  map[string]int   // flat name -> index in value.Tools
+	// tools are what value.Tools were made of, in the same order.
+	tools []*Tool
 }
 
-func newBinding(v protocol.Binding) *Binding {
-	b := &Binding{value: v, flat: make(map[string]int, len(v.Tools))}
+func newBinding(v protocol.Binding, tools []*Tool) *Binding {
+	b := &Binding{value: v, flat: make(map[string]int, len(v.Tools)), tools: tools}
 	for i := range v.Tools {
 		b.flat[v.Tools[i].Flat] = i
 	}
@@ -46,13 +48,27 @@ func (b *Binding) Named(id protocol.BindingID, thread protocol.ThreadID, revisio
 
 // Tool returns the tool with a raw identity.
 func (b *Binding) Tool(server protocol.ServerName, tool protocol.ToolName) (*protocol.BoundTool, bool) {
-	i, ok := slices.BinarySearchFunc(b.value.Tools, tool, func(t protocol.BoundTool, want protocol.ToolName) int {
-		return cmp.Or(cmp.Compare(t.Server, server), cmp.Compare(t.Tool, want))
-	})
+	i, ok := b.find(server, tool)
 	if !ok {
 		return nil, false
 	}
 	return &b.value.Tools[i], true
+}
+
+// Definition returns what a tool was when it was frozen; nil if there is none
+// with this raw identity.
+func (b *Binding) Definition(server protocol.ServerName, tool protocol.ToolName) json.RawMessage {
+	i, ok := b.find(server, tool)
+	if !ok {
+		return nil
+	}
+	return b.tools[i].Definition()
+}
+
+func (b *Binding) find(server protocol.ServerName, tool protocol.ToolName) (int, bool) {
+	return slices.BinarySearchFunc(b.value.Tools, tool, func(t protocol.BoundTool, want protocol.ToolName) int {
+		return cmp.Or(cmp.Compare(t.Server, server), cmp.Compare(t.Tool, want))
+	})
 }
 
 // Lookup returns the tool that a model's call names, hidden ones included.

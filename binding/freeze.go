@@ -79,6 +79,7 @@ type freezer struct {
 	dialect  dialect
 	maxTools int64
 	binding  protocol.Binding
+	tools    []*Tool // what binding.Tools are made of
 }
 
 func (f *freezer) omit(o protocol.OmittedTool) { f.binding.Omitted = append(f.binding.Omitted, o) }
@@ -146,6 +147,7 @@ func (f *freezer) bind(s *Server, namespace string, tools []*Tool, names []strin
 			Changes:        spec.changes,
 			UI:             made.ui,
 		})
+		f.tools = append(f.tools, t)
 		bound++
 	}
 	if bound > 0 {
@@ -174,5 +176,5 @@ func (f *freezer) finish() *Binding {
 	}
 	v.Totals.ApproxTokens = tokens(listed)
 	v.Fingerprint = fingerprint(&v)
-	return newBinding(v)
+	return newBinding(v, f.tools)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/rpc"
 	"github.com/mcp-sidecar/mcp-sidecar/session"
 	"github.com/mcp-sidecar/mcp-sidecar/session/config"
+	"github.com/mcp-sidecar/mcp-sidecar/session/keep"
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream"
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/process"
 )
@@ -100,7 +101,12 @@ func newBubble(t *testing.T, p *player, paths map[string]string) *bubble {
 		defer close(served)
 		var s *session.Session
 		ending := rpc.Serve(ctx, in, out, func(e protocol.Editor) protocol.Sidecar {
-			s = session.New(ctx, session.Options{Version: "0.1.0-test", Home: paths["home"], Sources: src, Host: host, Limits: map[string]int64{}}, e)
+			kept, err := keep.Open(paths["home"])
+			if err != nil {
+				logger.Warn().Err(err).Msg("approvals")
+			}
+			s = session.New(ctx, session.Options{
+				Version: "0.1.0-test", Home: paths["home"], Sources: src, Host: host, Approvals: kept, Limits: map[string]int64{}}, e)
 			return s
 		}, rpc.Options{MaxLine: l.maxLine, MaxInFlight: l.maxInFlight, QueueBytes: l.queueBytes, Drain: l.drain, StopGrace: stopTime})
 		closing, cancel := context.WithTimeout(context.Background(), stopTime)

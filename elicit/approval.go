@@ -32,46 +32,100 @@ type ApprovalRequest struct {
 	// Server and Tool are the raw names, for the verdict's text.
 	Server protocol.ServerName
 	Tool   protocol.ToolName
-	Mode   ApprovalMode
+	// Mode is the tool's; DefaultMode is what holds if the tool's own does not
+	// count, see Memory.
+	Mode, DefaultMode ApprovalMode
 	// Hints are the live annotations, not the frozen ones.
 	Hints  protocol.Hints
 	Policy Policy
+	// Rule is what the person's own rules say about the call.
+	Rule Ruling
 	// CanAsk: the editor can show approvals.
 	CanAsk bool
-	// Remembered: a person allowed this very definition of the tool before,
-	// for longer than one call.
-	Remembered bool
-	// DefinitionChanged: the tool is not what the model was shown. It takes a
-	// fresh approval: the annotations, which may have changed with it, don't
-	// excuse from asking.
-	DefinitionChanged bool
+	// Memory is what a person allowed before, for longer than one call.
+	Memory Memory
+	// ShownAnother: the model was shown another definition of the tool. It
+	// takes a fresh approval: the annotations, which may have changed with it,
+	// don't excuse from asking.
+	ShownAnother bool
+}
+
+// Memory is what is remembered of a tool.
+type Memory int
+
+// What can be remembered.
+const (
+	// MemoryNone: nobody allowed it for longer than one call.
+	MemoryNone Memory = iota
+	// MemoryHolds: a person allowed this very definition of the tool.
+	MemoryHolds
+	// MemoryOutdated: a person allowed it for a while, and the tool is another
+	// now.
+	MemoryOutdated
+	// MemoryModeOutdated: mode approve stands in the configuration because a
+	// person allowed the tool for good, and the tool is another now. The mode
+	// does not count then.
+	MemoryModeOutdated
+	// MemoryModeRevoked: the same, but the person took it back. The mode does
+	// not count then either.
+	MemoryModeRevoked
+)
+
+// Changed reports that the tool is not what the model was shown or what a
+// person allowed, so that a question about it says so.
+func (r ApprovalRequest) Changed() bool {
+	return r.ShownAnother && r.Memory != MemoryHolds || r.Memory == MemoryOutdated || r.Memory == MemoryModeOutdated
+}
+
+// mode is the mode that counts.
+func (r ApprovalRequest) mode() ApprovalMode {
+	if r.Memory == MemoryModeOutdated || r.Memory == MemoryModeRevoked {
+		return r.DefaultMode
+	}
+	return r.Mode
 }
 
 // Approve decides whether a call may run. The rules are those of spec section
-// 7 in their order; the first that fits decides:
+// 7 in their order, with the person's own rules where a reviewer has its
+// place; the first that fits decides:
 //
-//	mode approve                                → allow, by mode
+//	a rule denies                               → decline, ruleDenied
+//	a rule asks                                 → as if nothing excused from asking
+//	mode approve, for this definition           → allow, by mode
 //	policy never and full access                → allow, by policy
 //	mode and annotations ask for no approval,
-//	  and the definition is the one shown       → allow, by annotations
-//	remembered                                  → allow, by the person
+//	  and the definition is the one agreed to   → allow, by annotations
+//	remembered, for this definition             → allow, by memory
+//	a rule allows,
+//	  and the definition is the one agreed to   → allow, by rule
 //	policy never                                → decline, policyNever
 //	the editor can't ask                        → decline, clientUnsupported
 //	else                                        → ask
 func Approve(r ApprovalRequest) Verdict {
-	need, why := needsApproval(r.Mode, r.Hints)
-	if r.DefinitionChanged {
+	need, why := needsApproval(r.mode(), r.Hints)
+	switch {
+	case r.Rule.Action == RuleAsk:
+		need, why = true, r.Rule.Text
+	case r.Memory == MemoryOutdated || r.Memory == MemoryModeOutdated:
+		need, why = true, "the tool changed since it was allowed"
+	case r.Changed():
 		need, why = true, "the tool changed since the model was shown it"
 	}
+	excused := r.Rule.Action != RuleAsk
 	switch {
-	case r.Mode == ModeApprove:
+	case r.Rule.Action == RuleDeny:
+		return Verdict{Decision: Decline, Source: protocol.SourceRule, Reason: protocol.ReasonRuleDenied,
+			Text: r.call() + " was not run: " + r.Rule.Text}
+	case excused && r.mode() == ModeApprove:
 		return Verdict{Decision: Allow, Source: protocol.SourceMode}
-	case r.Policy.Never && r.Policy.FullAccess:
+	case excused && r.Policy.Never && r.Policy.FullAccess:
 		return Verdict{Decision: Allow, Source: protocol.SourcePolicy}
 	case !need:
 		return Verdict{Decision: Allow, Source: protocol.SourceAnnotations}
-	case r.Remembered:
-		return Verdict{Decision: Allow, Source: protocol.SourcePerson}
+	case excused && r.Memory == MemoryHolds:
+		return Verdict{Decision: Allow, Source: protocol.SourceMemory}
+	case r.Rule.Action == RuleAllow && !r.Changed():
+		return Verdict{Decision: Allow, Source: protocol.SourceRule}
 	case r.Policy.Never:
 		return Verdict{Decision: Decline, Source: protocol.SourcePolicy, Reason: protocol.ReasonPolicyNever,
 			Text: r.call() + " requires approval, but approval policy is never"}

@@ -26,40 +26,63 @@ var tri = []*bool{ptr(true), ptr(false), nil}
 
 func ptr[T any](v T) *T { return &v }
 
+// rulings are what the rules can say, the least first.
+var rulings = []Ruling{
+	{}, {RuleAllow, "1", "the rule 1 allows it"}, {RuleAsk, "2", "the rule 2 asks for it"}, {RuleDeny, "3", "the rule 3 denies it"}}
+
+var memories = []Memory{MemoryNone, MemoryHolds, MemoryOutdated, MemoryModeOutdated, MemoryModeRevoked}
+
+// voids reports that the tool's own mode does not count.
+func voids(m Memory) bool { return m == MemoryModeOutdated || m == MemoryModeRevoked }
+
 // cells calls f for every combination of what decides about a call. asks is
-// what the table says.
+// what the table says of the mode that counts.
 func cells(f func(r ApprovalRequest, asks bool)) (n int) {
-	for mode, row := range modeTable {
-		for i, cell := range row {
+	for mode := range modeTable {
+		for i := range 27 {
 			hints := protocol.Hints{ReadOnly: tri[i/9], Destructive: tri[i/3%3], OpenWorld: tri[i%3]}
-			for bits := range 1 << 5 {
-				f(ApprovalRequest{
-					Server: "docs", Tool: "write", Mode: mode, Hints: hints,
-					Policy:            Policy{Never: bits&1 != 0, FullAccess: bits&2 != 0},
-					CanAsk:            bits&4 != 0,
-					Remembered:        bits&8 != 0,
-					DefinitionChanged: bits&16 != 0,
-				}, cell == 'A')
-				n++
+			for bits := range 1 << 4 {
+				for _, rule := range rulings {
+					for _, memory := range memories {
+						for _, byDefault := range []ApprovalMode{ModeAuto, ModePrompt, ModeApprove} {
+							counts := mode
+							if voids(memory) {
+								counts = byDefault
+							}
+							f(ApprovalRequest{
+								Server: "docs", Tool: "write", Mode: mode, DefaultMode: byDefault, Hints: hints,
+								Policy: Policy{Never: bits&1 != 0, FullAccess: bits&2 != 0},
+								CanAsk: bits&4 != 0, ShownAnother: bits&8 != 0, Rule: rule, Memory: memory,
+							}, modeTable[counts][i] == 'A')
+							n++
+						}
+					}
+				}
 			}
 		}
 	}
 	return n
 }
 
-// Every cell of mode × annotations × policy × capability × memory × change is
-// decided by the first rule of spec section 7 that fits (O075, O078, O081).
+// Every cell of mode × annotations × policy × capability × memory × change ×
+// rule is decided by the first rule of spec section 7 that fits (O075, O077,
+// O078, O081).
 func TestApproveEveryCell(t *testing.T) {
 	n := cells(func(r ApprovalRequest, asks bool) {
+		outdated := r.Memory == MemoryOutdated || r.Memory == MemoryModeOutdated
+		agreed := !outdated && (!r.ShownAnother || r.Memory == MemoryHolds)
+		free := r.Rule.Action != RuleAsk
 		// The rules once more, as a list of independent claims.
 		rules := []struct {
 			fits bool
 			want Verdict
 		}{
-			{r.Mode == ModeApprove, Verdict{Decision: Allow, Source: protocol.SourceMode}},
-			{r.Policy.Never && r.Policy.FullAccess, Verdict{Decision: Allow, Source: protocol.SourcePolicy}},
-			{!asks && !r.DefinitionChanged, Verdict{Decision: Allow, Source: protocol.SourceAnnotations}},
-			{r.Remembered, Verdict{Decision: Allow, Source: protocol.SourcePerson}},
+			{r.Rule.Action == RuleDeny, Verdict{Decision: Decline, Source: protocol.SourceRule, Reason: protocol.ReasonRuleDenied}},
+			{free && (r.Mode == ModeApprove && !voids(r.Memory) || r.DefaultMode == ModeApprove && voids(r.Memory)), Verdict{Decision: Allow, Source: protocol.SourceMode}},
+			{free && r.Policy.Never && r.Policy.FullAccess, Verdict{Decision: Allow, Source: protocol.SourcePolicy}},
+			{free && !asks && agreed, Verdict{Decision: Allow, Source: protocol.SourceAnnotations}},
+			{free && r.Memory == MemoryHolds, Verdict{Decision: Allow, Source: protocol.SourceMemory}},
+			{r.Rule.Action == RuleAllow && agreed, Verdict{Decision: Allow, Source: protocol.SourceRule}},
 			{r.Policy.Never, Verdict{Decision: Decline, Source: protocol.SourcePolicy, Reason: protocol.ReasonPolicyNever}},
 			{!r.CanAsk, Verdict{Decision: Decline, Source: protocol.SourceCapability, Reason: protocol.ReasonClientUnsupported}},
 			{true, Verdict{Decision: Ask, Source: protocol.SourcePerson}},
@@ -80,7 +103,7 @@ func TestApproveEveryCell(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", describe(r), got, want)
 		}
 	})
-	if want := 6 * 27 * 32; n != want {
+	if want := 6 * 27 * 16 * 4 * 5 * 3; n != want {
 		t.Errorf("%d cells, want %d", n, want)
 	}
 }
@@ -92,14 +115,14 @@ func describe(r ApprovalRequest) string {
 		}
 		return fmt.Sprint(*b)
 	}
-	return fmt.Sprintf("mode %q readOnly %s destructive %s openWorld %s never %v full %v canAsk %v remembered %v changed %v", r.Mode,
-		word(r.Hints.ReadOnly), word(r.Hints.Destructive), word(r.Hints.OpenWorld), r.Policy.Never, r.Policy.FullAccess, r.CanAsk, r.Remembered, r.DefinitionChanged)
+	return fmt.Sprintf("mode %q (%q) readOnly %s destructive %s openWorld %s never %v full %v canAsk %v memory %d another %v rule %q", r.Mode, r.DefaultMode,
+		word(r.Hints.ReadOnly), word(r.Hints.Destructive), word(r.Hints.OpenWorld), r.Policy.Never, r.Policy.FullAccess, r.CanAsk, r.Memory, r.ShownAnother, r.Rule.Action)
 }
 
 // A weaker right never yields more: taking away what speaks for a call never
 // turns a decline into a question or a question into a run.
 func TestApproveIsMonotone(t *testing.T) {
-	never, annotated := 0, 0
+	weakened := map[string]int{}
 	cells(func(r ApprovalRequest, _ bool) {
 		before := Approve(r).Decision
 		weaken := func(what string, change func(*ApprovalRequest)) {
@@ -108,17 +131,34 @@ func TestApproveIsMonotone(t *testing.T) {
 			if after := Approve(weaker).Decision; after > before {
 				t.Errorf("%s: %s turns %s into %s", describe(r), what, before, after)
 			}
-			never++
+			weakened[what]++
 		}
 		weaken("no capability", func(r *ApprovalRequest) { r.CanAsk = false })
-		weaken("nothing remembered", func(r *ApprovalRequest) { r.Remembered = false })
-		weaken("a changed definition", func(r *ApprovalRequest) { r.DefinitionChanged = true })
-		weaken("no full access", func(r *ApprovalRequest) { r.Policy.FullAccess = false })
-		weaken("mode prompt", func(r *ApprovalRequest) { r.Mode = ModePrompt })
-		weaken("an unknown mode", func(r *ApprovalRequest) { r.Mode = "trust me" })
-		if r.Mode == ModeApprove {
+		if r.Memory == MemoryHolds {
+			weaken("nothing remembered", func(r *ApprovalRequest) { r.Memory = MemoryNone })
+		}
+		if !voids(r.Memory) {
+			weaken("an approval of another definition", func(r *ApprovalRequest) { r.Memory = MemoryOutdated })
+		}
+		if voids(r.Memory) {
+			weaken("mode prompt by default", func(r *ApprovalRequest) { r.DefaultMode = ModePrompt })
+		}
+		if r.Mode == ModeApprove && !voids(r.Memory) {
+			weaken("a mode for another definition", func(r *ApprovalRequest) { r.Memory = MemoryModeOutdated })
+			weaken("a mode that was taken back", func(r *ApprovalRequest) { r.Memory = MemoryModeRevoked })
 			weaken("mode auto", func(r *ApprovalRequest) { r.Mode = ModeAuto })
 			weaken("mode writes", func(r *ApprovalRequest) { r.Mode = ModeWrites })
+		}
+		weaken("another definition", func(r *ApprovalRequest) { r.ShownAnother = true })
+		weaken("no full access", func(r *ApprovalRequest) { r.Policy.FullAccess = false })
+		weaken("mode prompt", func(r *ApprovalRequest) { r.Mode, r.DefaultMode = ModePrompt, ModePrompt })
+		weaken("an unknown mode", func(r *ApprovalRequest) { r.Mode, r.DefaultMode = "trust me", "trust me" })
+		weaken("a rule that denies", func(r *ApprovalRequest) { r.Rule = rulings[3] })
+		if r.Rule.Action != RuleDeny {
+			weaken("a rule that asks", func(r *ApprovalRequest) { r.Rule = rulings[2] })
+		}
+		if r.Rule.Action == RuleAllow {
+			weaken("no rule", func(r *ApprovalRequest) { r.Rule = Ruling{} })
 		}
 		if !r.Policy.FullAccess {
 			weaken("policy never", func(r *ApprovalRequest) { r.Policy.Never = true })
@@ -134,11 +174,10 @@ func TestApproveIsMonotone(t *testing.T) {
 			{"open world unsaid", func(h *protocol.Hints) { h.OpenWorld = nil }},
 		} {
 			weaken(worse.what, func(r *ApprovalRequest) { worse.set(&r.Hints) })
-			annotated++
 		}
 	})
-	if never == 0 || annotated == 0 {
-		t.Error("nothing was weakened")
+	if len(weakened) != 21 {
+		t.Errorf("%d ways to weaken: %v", len(weakened), weakened)
 	}
 }
 

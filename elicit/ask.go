@@ -1,6 +1,7 @@
 package elicit
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -22,6 +23,8 @@ const (
 	metaAnnotations       = "annotations"
 	metaReason            = "reason"
 	metaDefinitionChanged = "definition_changed"
+	metaChanges           = "definition_changes"
+	metaPersist           = "persist"
 )
 
 // approvalKind is the value of codex_approval_kind that marks an approval.
@@ -32,7 +35,7 @@ const approvalKind = "mcp_tool_call"
 // progress token, which belongs to the transport.
 var reservedMeta = []string{
 	metaKind, metaToolName, metaToolTitle, metaToolDescription, metaToolParams, metaToolParamsDisplay,
-	metaCallID, metaAnnotations, metaReason, metaDefinitionChanged, "persist",
+	metaCallID, metaAnnotations, metaReason, metaDefinitionChanged, metaChanges, metaPersist,
 	"codex_request_type", "source", "connector_id", "connector_name", "connector_description", "link_id", "link_is_implicit",
 	"progressToken",
 }
@@ -60,14 +63,35 @@ type ToolCall struct {
 	Hints     protocol.Hints
 	// Reason says why a person is asked: the Text of the verdict.
 	Reason string
-	// DefinitionChanged: the tool is not what the model was shown.
+	// DefinitionChanged: the tool is not what the model was shown, or what a
+	// person allowed before; Changes says in sentences what is different.
 	DefinitionChanged bool
+	Changes           []string
+	// Template words the question; the zero Template is the general sentence.
+	Template Template
+	// Offer lists for how long the call may be allowed beyond itself.
+	Offer []protocol.ApprovalScope
+}
+
+// Offered returns for how long an approval of a tool can be given, beyond the
+// call: only in mode auto, where an approval changes what is asked (spec
+// section 7). kept says that there is a file that can keep it for good.
+func Offered(r ApprovalRequest, kept bool) []protocol.ApprovalScope {
+	switch {
+	case r.mode() != ModeAuto && r.mode() != "", r.Rule.Action == RuleAsk:
+		return nil
+	case kept:
+		return []protocol.ApprovalScope{protocol.ApprovalSession, protocol.ApprovalAlways}
+	}
+	return []protocol.ApprovalScope{protocol.ApprovalSession}
 }
 
 // ApprovalForm words the question whether c may run (spec section 7): a form
 // without fields whose _meta describes the call. tool_params are the arguments
-// byte for byte and whole; tool_params_display are at most 50 of them, sorted
-// by name, each cut to 1 KiB and free of characters that deceive the eye.
+// byte for byte and whole; tool_params_display are at most 50 of them, those of
+// the template first and the others sorted by name, each cut to 1 KiB and free
+// of characters that deceive the eye. persist lists the offer, and is absent
+// when there is none.
 func ApprovalForm(c ToolCall) Question {
 	hints := c.Hints
 	hints.Title = Clean(hints.Title, maxTitle)
@@ -86,11 +110,11 @@ func ApprovalForm(c ToolCall) Question {
 	if title := Clean(c.Title, maxTitle); title != "" {
 		meta = appendText(meta, metaToolTitle, title)
 	}
-	if description := CleanLines(c.Description, maxDescription); description != "" {
+	if description := Clean(c.Description, maxDescription); description != "" {
 		meta = appendText(meta, metaToolDescription, description)
 	}
 	meta = appendMember(meta, metaToolParams, params)
-	if display := displayed(params); display != nil {
+	if display := displayed(params, c.Template.Params); display != nil {
 		meta = appendMember(meta, metaToolParamsDisplay, display)
 	}
 	meta = appendText(meta, metaCallID, string(c.CallID))
@@ -99,11 +123,20 @@ func ApprovalForm(c ToolCall) Question {
 	if c.DefinitionChanged {
 		meta = appendMember(meta, metaDefinitionChanged, []byte("true"))
 	}
+	if len(c.Changes) > 0 {
+		meta = appendMember(meta, metaChanges, appendStrings(nil, c.Changes))
+	}
+	if len(c.Offer) > 0 {
+		words := make([]string, len(c.Offer))
+		for i, scope := range c.Offer {
+			words[i] = string(scope)
+		}
+		meta = appendMember(meta, metaPersist, appendStrings(nil, words))
+	}
 	return Question{
-		Server: c.Server,
-		Mode:   protocol.QuestionForm,
-		Message: fmt.Sprintf(`Allow the %s MCP server to run tool "%s"?`,
-			Clean(string(c.Server), maxName), Clean(string(c.Tool), maxName)),
+		Server:   c.Server,
+		Mode:     protocol.QuestionForm,
+		Message:  c.message(),
 		Schema:   approvalSchema,
 		Meta:     append(meta, '}'),
 		Approval: true,
@@ -113,14 +146,22 @@ func ApprovalForm(c ToolCall) Question {
 	}
 }
 
+// message is the question in one sentence.
+func (c ToolCall) message() string {
+	if c.Template.Text != "" {
+		return c.Template.Message(c.Server, c.Tool, c.Title, c.Arguments)
+	}
+	return fmt.Sprintf(`Allow the %s MCP server to run tool "%s"?`, Clean(string(c.Server), maxName), Clean(string(c.Tool), maxName))
+}
+
 func appendText(dst []byte, key, text string) []byte {
 	return appendMember(dst, key, rawjson.AppendString(nil, text))
 }
 
 // displayed returns the value of tool_params_display, nil for no arguments.
-// Arguments given twice are shown twice: which of them a server takes is its
-// own secret.
-func displayed(arguments []byte) []byte {
+// Those named in first come first. Arguments given twice are shown twice: which
+// of them a server takes is its own secret.
+func displayed(arguments []byte, first []string) []byte {
 	type argument struct {
 		name  string
 		value []byte
@@ -133,7 +174,15 @@ func displayed(arguments []byte) []byte {
 	if err != nil || len(all) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(all, func(a, b argument) int { return strings.Compare(a.name, b.name) })
+	rank := func(a argument) int {
+		if i := slices.Index(first, a.name); i >= 0 {
+			return i
+		}
+		return len(first)
+	}
+	slices.SortStableFunc(all, func(a, b argument) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a.name, b.name))
+	})
 	out := []byte{'['}
 	for i, a := range all[:min(len(all), maxDisplayed)] {
 		if i > 0 {
@@ -169,56 +218,115 @@ func displayedValue(value []byte) []byte {
 	return value
 }
 
-// allowLabels are the choices of an approval that let the call through, as
-// Codex's own clients name them in the content of an answer.
-var allowLabels = []string{"Allow", "Allow for this session", "Allow and don't ask me again"}
+// The labels of the choices of an approval, as Codex's own clients give them in
+// the content of an answer, and for how long each allows.
+var allowLabels = map[string]protocol.ApprovalScope{
+	"Allow":                        protocol.ApprovalOnce,
+	"Allow for this session":       protocol.ApprovalSession,
+	"Allow and don't ask me again": protocol.ApprovalAlways,
+}
+
+// scopeOrder ranks the scopes, the narrowest first.
+var scopeOrder = []protocol.ApprovalScope{protocol.ApprovalOnce, protocol.ApprovalSession, protocol.ApprovalAlways}
+
+// A Consent is what an answer to an approval form says.
+type Consent struct {
+	Allowed bool
+	// Scope is for how long, if allowed. It is one of the offer, or once.
+	Scope protocol.ApprovalScope
+	// Reason is why not, if not.
+	Reason protocol.Reason
+}
 
 // ReadApproval reads the answer to an approval form. It allows the call only
 // for the action accept whose content is absent, null or empty, or holds
 // nothing but allowing labels ("Allow" …), each as a string or in an array of
 // strings. A decline is ReasonUserDeclined; everything else (cancel, the label
 // "Cancel", content of another kind, an unknown or misspelled action) is
-// ReasonUserCancelled. Allowing for longer than this call is not offered, and
-// what the answer says about it is not honoured.
-func ReadApproval(a Answer) (allowed bool, reason protocol.Reason) {
+// ReasonUserCancelled.
+//
+// _meta.persist ("session" or "always"), else the label, says for how long.
+// Where both do, the shorter time holds; what was not offered, or is not
+// understood, allows this call only.
+func ReadApproval(a Answer, offer []protocol.ApprovalScope) Consent {
 	switch a.Action {
 	case protocol.AnswerAccept:
-		if contentAllows(a.Content) {
-			return true, ""
+		labels, ok := readLabels(a.Content)
+		if !ok {
+			return Consent{Reason: protocol.ReasonUserCancelled}
 		}
-		return false, protocol.ReasonUserCancelled
+		scope := narrowest(append(labels, persistence(a.Meta)...))
+		if !slices.Contains(offer, scope) {
+			scope = protocol.ApprovalOnce
+		}
+		return Consent{Allowed: true, Scope: scope}
 	case protocol.AnswerDecline:
-		return false, protocol.ReasonUserDeclined
+		return Consent{Reason: protocol.ReasonUserDeclined}
 	case protocol.AnswerCancel:
 	}
-	return false, protocol.ReasonUserCancelled
+	return Consent{Reason: protocol.ReasonUserCancelled}
 }
 
-func contentAllows(content json.RawMessage) bool {
+// narrowest returns the shortest of the scopes, once for none.
+func narrowest(scopes []protocol.ApprovalScope) protocol.ApprovalScope {
+	if len(scopes) == 0 {
+		return protocol.ApprovalOnce
+	}
+	return slices.MinFunc(scopes, func(a, b protocol.ApprovalScope) int {
+		return cmp.Compare(slices.Index(scopeOrder, a), slices.Index(scopeOrder, b))
+	})
+}
+
+// persistence reads _meta.persist: a word, or a list of one. It returns nothing
+// when it is not there, and once for what it can't read.
+func persistence(meta json.RawMessage) []protocol.ApprovalScope {
+	var said []protocol.ApprovalScope
+	_ = rawjson.Object(meta, func(key, value []byte) error {
+		if string(key) != metaPersist || rawjson.Kind(value) == 'n' {
+			return nil
+		}
+		words := stringList(value)
+		if word, ok := rawjson.String(value); ok {
+			words = []string{word}
+		}
+		if len(words) != 1 || !slices.Contains(scopeOrder, protocol.ApprovalScope(words[0])) {
+			words = []string{string(protocol.ApprovalOnce)}
+		}
+		said = append(said, protocol.ApprovalScope(words[0]))
+		return nil
+	})
+	return said
+}
+
+// readLabels reads the labels in the content of an answer. It is false if there
+// is anything else in it.
+func readLabels(content json.RawMessage) (scopes []protocol.ApprovalScope, ok bool) {
 	switch rawjson.Kind(content) {
 	case 0:
-		return len(content) == 0
+		return nil, len(content) == 0
 	case 'n':
-		return string(content) == "null"
+		return nil, string(content) == "null"
 	}
 	allows := true
-	isLabel := func(v []byte) bool {
-		s, ok := rawjson.String(v)
-		return ok && slices.Contains(allowLabels, s)
+	label := func(v []byte) {
+		s, _ := rawjson.String(v)
+		scope, known := allowLabels[s]
+		allows = allows && known
+		scopes = append(scopes, scope)
 	}
 	err := rawjson.Object(content, func(_, value []byte) error {
 		if rawjson.Kind(value) != '[' {
-			allows = allows && isLabel(value)
+			label(value)
 			return nil
 		}
 		n := 0
 		err := rawjson.Array(value, func(_ int, v []byte) error {
 			n++
-			allows = allows && isLabel(v)
+			label(v)
 			return nil
 		})
 		allows = allows && n > 0
 		return err
 	})
-	return err == nil && allows
+	return scopes, err == nil && allows
 }

@@ -16,11 +16,13 @@ func TestApprovalForm(t *testing.T) {
 		Server: "docs", Tool: "write", Title: "Write\u202e", Description: "Writes.\nReally.", CallID: "c1", TurnID: "t1",
 		Arguments: json.RawMessage(`{"z":12345678901234567890,"a":{"k":1.0},"h":"<b>&"}`),
 		Hints:     protocol.Hints{Title: "T", Destructive: ptr(true)}, Reason: "because", DefinitionChanged: true,
+		Changes: []string{`new argument "bcc"`}, Offer: []protocol.ApprovalScope{"session", "always"},
+		Template: Template{Params: []string{"no such", "h", "z"}},
 	})
-	wantMeta := `{"codex_approval_kind":"mcp_tool_call","tool_name":"write","tool_title":"Write","tool_description":"Writes.\nReally.",` +
+	wantMeta := `{"codex_approval_kind":"mcp_tool_call","tool_name":"write","tool_title":"Write","tool_description":"Writes. Really.",` +
 		`"tool_params":{"z":12345678901234567890,"a":{"k":1.0},"h":"<b>&"},` +
-		`"tool_params_display":[{"name":"a","value":{"k":1.0},"display_name":"a"},{"name":"h","value":"<b>&","display_name":"h"},{"name":"z","value":12345678901234567890,"display_name":"z"}],` +
-		`"call_id":"c1","annotations":{"title":"T","destructiveHint":true},"reason":"because","definition_changed":true}`
+		`"tool_params_display":[{"name":"h","value":"<b>&","display_name":"h"},{"name":"z","value":12345678901234567890,"display_name":"z"},{"name":"a","value":{"k":1.0},"display_name":"a"}],` +
+		`"call_id":"c1","annotations":{"title":"T","destructiveHint":true},"reason":"because","definition_changed":true,"definition_changes":["new argument \"bcc\""],"persist":["session","always"]}`
 	if string(got.Meta) != wantMeta {
 		t.Errorf("got  %s\nwant %s", got.Meta, wantMeta)
 	}
@@ -82,20 +84,47 @@ func TestApprovalFormDisplaysSafely(t *testing.T) {
 
 // O084, O088: only a clear yes is an approval.
 func TestReadApproval(t *testing.T) {
-	yes := []Answer{
-		{Action: "accept"},
-		{Action: "accept", Content: json.RawMessage(`null`)},
-		{Action: "accept", Content: json.RawMessage(`{}`)},
-		{Action: "accept", Content: json.RawMessage(` { } `)},
-		{Action: "accept", Content: json.RawMessage(`{"mcp_tool_call_approval_c1":"Allow"}`)},
-		{Action: "accept", Content: json.RawMessage(`{"q":["Allow"]}`)},
-		{Action: "accept", Content: json.RawMessage(`{"q":"Allow for this session"}`)},
-		{Action: "accept", Content: json.RawMessage(`{"q":["Allow and don't ask me again"]}`)},
-		{Action: "accept", Meta: json.RawMessage(`{"persist":"session"}`)},
+	offer := []protocol.ApprovalScope{protocol.ApprovalSession, protocol.ApprovalAlways}
+	yes := []struct {
+		answer Answer
+		scope  protocol.ApprovalScope
+	}{
+		{Answer{Action: "accept"}, "once"},
+		{Answer{Action: "accept", Content: json.RawMessage(`null`)}, "once"},
+		{Answer{Action: "accept", Content: json.RawMessage(`{}`)}, "once"},
+		{Answer{Action: "accept", Content: json.RawMessage(` { } `)}, "once"},
+		{Answer{Action: "accept", Content: json.RawMessage(`{"mcp_tool_call_approval_c1":"Allow"}`)}, "once"},
+		{Answer{Action: "accept", Content: json.RawMessage(`{"q":["Allow"]}`)}, "once"},
+		{Answer{Action: "accept", Content: json.RawMessage(`{"q":"Allow for this session"}`)}, "session"},
+		{Answer{Action: "accept", Content: json.RawMessage(`{"q":["Allow and don't ask me again"]}`)}, "always"},
+		{Answer{Action: "accept", Meta: json.RawMessage(`{"persist":"session"}`)}, "session"},
+		{Answer{Action: "accept", Content: json.RawMessage(`{}`), Meta: json.RawMessage(`{"persist":"always"}`)}, "always"},
+		{Answer{Action: "accept", Meta: json.RawMessage(`{"persist":["always"]}`)}, "always"},
+		{Answer{Action: "accept", Meta: json.RawMessage(`{"persist":null}`)}, "once"},
+		// What is not understood, or said twice and differently, is the shorter.
+		{Answer{Action: "accept", Meta: json.RawMessage(`{"persist":"forever"}`)}, "once"},
+		{Answer{Action: "accept", Meta: json.RawMessage(`{"persist":"Always"}`)}, "once"},
+		{Answer{Action: "accept", Meta: json.RawMessage(`{"persist":true}`)}, "once"},
+		{Answer{Action: "accept", Meta: json.RawMessage(`{"persist":["session","always"]}`)}, "once"},
+		{Answer{Action: "accept", Meta: json.RawMessage(`{"persist":"always","persist":"session"}`)}, "session"},
+		{Answer{Action: "accept", Content: json.RawMessage(`{"q":"Allow"}`), Meta: json.RawMessage(`{"persist":"always"}`)}, "once"},
+		{Answer{Action: "accept", Content: json.RawMessage(`{"q":["Allow and don't ask me again","Allow for this session"]}`)}, "session"},
+		{Answer{Action: "accept", Meta: json.RawMessage(`"always"`)}, "once"},
 	}
-	for _, a := range yes {
-		if ok, reason := ReadApproval(a); !ok || reason != "" {
-			t.Errorf("%s %s: %v %s, want allowed", a.Action, a.Content, ok, reason)
+	for _, c := range yes {
+		if got := ReadApproval(c.answer, offer); got != (Consent{Allowed: true, Scope: c.scope}) {
+			t.Errorf("%s %s %s: %+v, want allowed, %s", c.answer.Action, c.answer.Content, c.answer.Meta, got, c.scope)
+		}
+		// Choices honoured are choices offered (O072).
+		if got := ReadApproval(c.answer, nil); got != (Consent{Allowed: true, Scope: "once"}) {
+			t.Errorf("%s %s %s, nothing offered: %+v, want once", c.answer.Action, c.answer.Content, c.answer.Meta, got)
+		}
+		want := c.scope
+		if want == protocol.ApprovalAlways {
+			want = protocol.ApprovalOnce
+		}
+		if got := ReadApproval(c.answer, offer[:1]); got != (Consent{Allowed: true, Scope: want}) {
+			t.Errorf("%s %s %s, session offered: %+v, want %s", c.answer.Action, c.answer.Content, c.answer.Meta, got, want)
 		}
 	}
 	no := map[protocol.Reason][]Answer{
@@ -103,7 +132,7 @@ func TestReadApproval(t *testing.T) {
 		protocol.ReasonUserCancelled: {
 			{Action: "cancel"}, {}, {Action: "reject"}, {Action: "Accept"}, {Action: "ACCEPT"}, {Action: "accept "}, {Action: "yes"},
 			{Action: "accept", Content: json.RawMessage(`{"decision":"maybe"}`)},
-			{Action: "accept", Content: json.RawMessage(`{"q":"Cancel"}`)},
+			{Action: "accept", Content: json.RawMessage(`{"q":"Cancel"}`), Meta: json.RawMessage(`{"persist":"always"}`)},
 			{Action: "accept", Content: json.RawMessage(`{"q":["Allow","Cancel"]}`)},
 			{Action: "accept", Content: json.RawMessage(`{"q":"Allow","note":"but not really"}`)},
 			{Action: "accept", Content: json.RawMessage(`{"q":"allow"}`)},
@@ -115,13 +144,41 @@ func TestReadApproval(t *testing.T) {
 			{Action: "accept", Content: json.RawMessage(`{`)},
 			{Action: "accept", Content: json.RawMessage(`  `)},
 			{Action: "cancel", Content: json.RawMessage(`{"q":"Allow"}`)},
+			{Action: "cancel", Meta: json.RawMessage(`{"persist":"always"}`)},
 		},
 	}
 	for want, answers := range no {
 		for _, a := range answers {
-			if ok, reason := ReadApproval(a); ok || reason != want {
-				t.Errorf("%q %s: %v %q, want %q", a.Action, a.Content, ok, reason, want)
+			if got := ReadApproval(a, offer); got != (Consent{Reason: want}) {
+				t.Errorf("%q %s: %+v, want %q", a.Action, a.Content, got, want)
 			}
+		}
+	}
+}
+
+// Allowing for longer is offered where it would change what is asked: in mode
+// auto, and where no rule insists on asking.
+func TestOffered(t *testing.T) {
+	for _, c := range []struct {
+		request ApprovalRequest
+		kept    bool
+		want    string
+	}{
+		{ApprovalRequest{Mode: ModeAuto}, true, "[session always]"},
+		{ApprovalRequest{}, true, "[session always]"},
+		{ApprovalRequest{Mode: ModeAuto}, false, "[session]"},
+		{ApprovalRequest{Mode: ModePrompt}, true, "[]"},
+		{ApprovalRequest{Mode: ModeWrites}, true, "[]"},
+		{ApprovalRequest{Mode: "no such"}, true, "[]"},
+		{ApprovalRequest{Mode: ModeApprove}, true, "[]"},
+		{ApprovalRequest{Mode: ModeApprove, Memory: MemoryModeOutdated}, true, "[session always]"},
+		{ApprovalRequest{Mode: ModeApprove, DefaultMode: ModePrompt, Memory: MemoryModeOutdated}, true, "[]"},
+		{ApprovalRequest{Mode: ModeApprove, DefaultMode: ModeAuto, Memory: MemoryModeRevoked}, true, "[session always]"},
+		{ApprovalRequest{Mode: ModeAuto, Rule: Ruling{Action: RuleAsk}}, true, "[]"},
+		{ApprovalRequest{Mode: ModeAuto, Memory: MemoryOutdated}, true, "[session always]"},
+	} {
+		if got := fmt.Sprint(Offered(c.request, c.kept)); got != c.want {
+			t.Errorf("%+v kept %v: %s, want %s", c.request, c.kept, got, c.want)
 		}
 	}
 }

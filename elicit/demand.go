@@ -19,7 +19,7 @@ import (
 //
 //   - A format, which it takes for an annotation.
 //   - A text out of a list. It compares with one choice after the other, with
-//     fractions: all 1000 choices of 200 lists take it eleven seconds.
+//     fractions: all 1000 choices of 200 lists take it 22 seconds (a set 0.14).
 //   - A bound that no float64 holds, which is how it keeps bounds: it takes
 //     9007199254740993 for …992.
 type demand struct {

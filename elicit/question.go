@@ -30,6 +30,9 @@ type Question struct {
 	// Candidates are all the calls that were running.
 	Certain    bool
 	Candidates []protocol.CallID
+	// Form is what a form's answers are held against. Prepare sets it; a
+	// question without one takes any content.
+	Form *Form
 }
 
 // An Answer is what a person, or a policy, says to a Question. Any action but
@@ -41,15 +44,22 @@ type Answer struct {
 }
 
 // Judge decides about a server's question as it came, before Prepare, by spec
-// section 8; the first rule that fits decides:
+// section 8, with the person's own rules as the reviewer; the first rule that
+// fits decides:
 //
 //	the thread declines all, the question claims a
 //	  reserved kind, the server is unknown      → decline
-//	policy never and full access                → accept a form without fields, else decline
+//	a rule denies                               → decline, ruleDenied
+//	policy never and full access                → accept a plain form, else decline
 //	policy never, or questions switched off     → decline
+//	a rule allows                               → accept a plain form
 //	the editor can't show this mode             → decline, clientUnsupported
 //	else                                        → ask
-func Judge(p Policy, q Question, can protocol.ElicitationCapability) Verdict {
+//
+// A plain form has no fields, says nothing of wanting a person
+// (codex_requires_user_input), and no rule asks: there is nothing to it but
+// yes and no.
+func Judge(p Policy, q Question, can protocol.ElicitationCapability, rule Ruling) Verdict {
 	no := func(source protocol.ApprovalSource, reason protocol.Reason, text string) Verdict {
 		return Verdict{Decision: Decline, Source: source, Reason: reason, Text: text}
 	}
@@ -60,17 +70,19 @@ func Judge(p Policy, q Question, can protocol.ElicitationCapability) Verdict {
 		return no(protocol.SourcePolicy, protocol.ReasonPolicyNever, "the server's question claims a kind that is reserved for the sidecar")
 	case p.UnknownServer:
 		return no(protocol.SourcePolicy, protocol.ReasonPolicyNever, "the server that asks is not one of the thread's")
+	case rule.Action == RuleDeny:
+		return no(protocol.SourceRule, protocol.ReasonRuleDenied, "the server asks a question, but "+rule.Text)
 	case p.Never && p.FullAccess:
-		if isForm(q.Mode) {
-			if form, err := ParseForm(q.Schema); err == nil && form.Empty() {
-				return Verdict{Decision: Allow, Source: protocol.SourcePolicy}
-			}
+		if rule.Action != RuleAsk && isPlain(q) {
+			return Verdict{Decision: Allow, Source: protocol.SourcePolicy}
 		}
 		return no(protocol.SourcePolicy, protocol.ReasonPolicyNever, "the server asks for an answer, but approval policy is never")
 	case p.Never:
 		return no(protocol.SourcePolicy, protocol.ReasonPolicyNever, "the server asks a question, but approval policy is never")
 	case !p.Questions:
 		return no(protocol.SourcePolicy, protocol.ReasonPolicyNever, "the server asks a question, but the approval policy switches them off")
+	case rule.Action == RuleAllow && isPlain(q):
+		return Verdict{Decision: Allow, Source: protocol.SourceRule}
 	case isForm(q.Mode) && !can.Form:
 		return no(protocol.SourceCapability, protocol.ReasonClientUnsupported, "the editor can't show forms of servers")
 	case q.Mode == protocol.QuestionURL && !can.URL:
@@ -81,35 +93,58 @@ func Judge(p Policy, q Question, can protocol.ElicitationCapability) Verdict {
 	return Verdict{Decision: Ask, Source: protocol.SourcePerson}
 }
 
+// isPlain reports a form that only wants a yes, from anybody.
+func isPlain(q Question) bool {
+	if !isForm(q.Mode) || wantsPerson(q.Meta) {
+		return false
+	}
+	form, err := ParseForm(q.Schema)
+	return err == nil && form.Empty()
+}
+
+// metaWantsPerson marks a question that a person must answer; Codex knows it,
+// too.
+const metaWantsPerson = "codex_requires_user_input"
+
+func wantsPerson(meta json.RawMessage) bool {
+	wants := false
+	_ = rawjson.Object(meta, func(key, value []byte) error {
+		wants = wants || strings.EqualFold(string(key), metaWantsPerson) && string(value) != "false" && rawjson.Kind(value) != 'n'
+		return nil
+	})
+	return wants
+}
+
 func isForm(m protocol.QuestionMode) bool { return m == protocol.QuestionForm || m == "" }
 
 // Prepare returns a server's question as an editor gets it: the message and
 // the form's texts without control and bidirectional characters, the form in
 // the closed shape that editors know, _meta without the sidecar's own keys,
-// and the mode spelled out. form is nil in mode url. An error says, to the
+// and the mode spelled out. Form is nil in mode url. An error says, to the
 // server's author, why the question can't be shown; the server gets it with
 // code -32602.
-func Prepare(q Question) (_ Question, form *Form, err error) {
+func Prepare(q Question) (Question, error) {
 	q.Message = CleanLines(q.Message, maxMessage)
 	q.Meta = CleanMeta(q.Meta)
 	q.Approval = false
 	switch {
 	case isForm(q.Mode):
 		q.Mode = protocol.QuestionForm
-		if form, err = ParseForm(q.Schema); err != nil {
-			return Question{}, nil, err
+		form, err := ParseForm(q.Schema)
+		if err != nil {
+			return Question{}, err
 		}
-		q.Schema = form.Schema()
+		q.Form, q.Schema = form, form.Schema()
 		q.URL, q.ElicitationID = "", ""
 	case q.Mode == protocol.QuestionURL:
-		q.Schema = nil
+		q.Form, q.Schema = nil, nil
 		if err := checkURL(q.URL); err != nil {
-			return Question{}, nil, err
+			return Question{}, err
 		}
 	default:
-		return Question{}, nil, &SchemaError{Pointer: "/mode", Problem: "must be form or url"}
+		return Question{}, &SchemaError{Pointer: "/mode", Problem: "must be form or url"}
 	}
-	return q, form, nil
+	return q, nil
 }
 
 // checkURL accepts absolute http and https addresses that look like what they
@@ -195,4 +230,22 @@ func appendMember(dst []byte, key string, value []byte) []byte {
 	}
 	dst = append(rawjson.AppendString(dst, key), ':')
 	return append(dst, value...)
+}
+
+// Fit returns an answer as the server gets it, if it fits the question's form:
+// fields that are null are left out and, with defaults, those that are missing
+// get the form's. Content of a question without a form, and of an answer that
+// accepts nothing, is left alone. The error is an *AnswerError.
+func (q Question) Fit(a Answer, defaults bool) (Answer, error) {
+	if a.Action != protocol.AnswerAccept || q.Form == nil {
+		return a, nil
+	}
+	a.Content = WithoutNulls(a.Content)
+	if defaults {
+		a.Content = q.Form.FillDefaults(a.Content)
+	}
+	if err := q.Form.Validate(a.Content); err != nil {
+		return Answer{}, err
+	}
+	return a, nil
 }

@@ -17,6 +17,9 @@ func (QuestionMode) Values() []string { return []string{"form", "url"} }
 // ElicitationRequestParams is a question for a person: a server's own, or (with
 // _meta.codex_approval_kind "mcp_tool_call") whether a tool may run.
 type ElicitationRequestParams struct {
+	// RequestID is "q-1", "q-2" … of a question that comes as an event; it is
+	// what mcpServer/elicitation/resolve answers. A request has its own id.
+	RequestID  RequestID    `json:"requestId,omitzero"`
 	ThreadID   ThreadID     `json:"threadId"`
 	TurnID     *TurnID      `json:"turnId"`
 	ServerName ServerName   `json:"serverName"`
@@ -57,6 +60,17 @@ type ElicitationRequestResult struct {
 	Content json.RawMessage `json:"content,omitzero"`
 	Meta    json.RawMessage `json:"_meta,omitzero"`
 }
+
+// ElicitationResolveParams answers a question that came as an event.
+type ElicitationResolveParams struct {
+	RequestID RequestID       `json:"requestId"`
+	Action    AnswerAction    `json:"action"`
+	Content   json.RawMessage `json:"content,omitzero"`
+	Meta      json.RawMessage `json:"_meta,omitzero"`
+}
+
+// ElicitationResolveResult has no members: the answer was taken.
+type ElicitationResolveResult struct{}
 
 // RequestResolvedNotification says that a question of the sidecar is closed:
 // answered, or pointless now.

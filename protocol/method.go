@@ -93,6 +93,9 @@ type Editor interface {
 	// hears the request's id just before it is sent, and nothing when it can't
 	// be sent any more; it must not wait, and may be nil.
 	Call(ctx context.Context, method string, params, result any, id func(RequestID)) error
+	// Done is closed when no word of the editor can come any more. Calls that
+	// are open fail then.
+	Done() <-chan struct{}
 }
 
 func request[P, R any](name string, order Order, f func(Sidecar, context.Context, *P) (*R, error)) Method {

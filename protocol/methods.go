@@ -48,6 +48,18 @@ type Sidecar interface {
 	// server's, byte for byte.
 	ServerToolCall(context.Context, *ServerToolCallParams) (*ServerToolCallResult, error)
 
+	// ElicitationResolve answers a question that came as an event. An answer
+	// that does not fit the form is refused with the place
+	// (data.pointer), and the question stays open; one that is too late, or
+	// the second, is refused with kind questionClosed.
+	ElicitationResolve(context.Context, *ElicitationResolveParams) (*ElicitationResolveResult, error)
+	// ApprovalList lists what a person allowed for longer than one call.
+	ApprovalList(context.Context, *ApprovalListParams) (*ApprovalListResult, error)
+	// ApprovalRevoke takes approvals back. One for good is taken out of the
+	// file that it was written in; if that file can't be changed it is refused
+	// with kind configNotWritten, and nothing is taken back.
+	ApprovalRevoke(context.Context, *ApprovalRevokeParams) (*ApprovalRevokeResult, error)
+
 	// ServerStatusList says how each configured server is and what it
 	// offers. It never starts a server.
 	ServerStatusList(context.Context, *ServerStatusListParams) (*ServerStatusListResult, error)
@@ -72,7 +84,8 @@ type Sidecar interface {
 
 // What the sidecar asks and tells the editor.
 var (
-	ElicitationRequest = ask[ElicitationRequestParams, ElicitationRequestResult]("mcpServer/elicitation/request")
+	ElicitationRequest   = ask[ElicitationRequestParams, ElicitationRequestResult]("mcpServer/elicitation/request")
+	ElicitationRequested = tell[ElicitationRequestParams]("mcpServer/elicitation/requested")
 
 	ThreadStarted        = tell[ThreadStartedNotification]("thread/started")
 	ThreadClosed         = tell[ThreadClosedNotification]("thread/closed")
@@ -112,6 +125,9 @@ var Methods = []Method{
 	request("thread/binding/read", InOrder, Sidecar.BindingRead),
 	request("thread/tool/call", Concurrent, Sidecar.ThreadToolCall),
 	request("mcpServer/tool/call", Concurrent, Sidecar.ServerToolCall),
+	request("mcpServer/elicitation/resolve", InOrder, Sidecar.ElicitationResolve),
+	request("approval/list", Concurrent, Sidecar.ApprovalList),
+	request("approval/revoke", Concurrent, Sidecar.ApprovalRevoke),
 	request("mcpServerStatus/list", Concurrent, Sidecar.ServerStatusList),
 	request("mcpServer/resource/list", Concurrent, Sidecar.ResourceList),
 	request("mcpServer/resource/templates/list", Concurrent, Sidecar.ResourceTemplatesList),
@@ -124,7 +140,7 @@ var Methods = []Method{
 	signal[ExitParams](MethodExit),
 	signal[CancelRequestParams](MethodCancelRequest),
 
-	ElicitationRequest.Method,
+	ElicitationRequest.Method, ElicitationRequested.Method,
 
 	ThreadStarted.Method, ThreadClosed.Method, ThreadStatusChanged.Method, BindingChanged.Method,
 	ItemStarted.Method, ItemProgress.Method, ItemCompleted.Method,

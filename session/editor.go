@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/mcp-sidecar/mcp-sidecar/elicit"
@@ -11,10 +13,15 @@ import (
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream"
 )
 
+// MaxAnswers is how often an answer to a request that does not fit the form is
+// asked for, in all.
+const MaxAnswers = 3
+
 // editor is the editor as threads see it, with what it can do. It implements
 // thread.Editor.
 type editor struct {
-	wire protocol.Editor
+	wire  protocol.Editor
+	asked events // questions that came as events
 
 	mu        sync.Mutex
 	approvals bool
@@ -33,14 +40,15 @@ func (e *editor) learn(c *protocol.ClientCapabilities) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.approvals, e.questions = true, protocol.ElicitationCapability{Form: true}
-	if c == nil {
+	if c == nil || c.MCP == nil {
 		return
 	}
-	if m := c.MCP; m != nil {
-		e.approvals, e.questions = m.Approvals, protocol.ElicitationCapability{}
-		if m.Elicitation != nil {
-			e.questions = protocol.ElicitationCapability{Form: m.Elicitation.Form, URL: m.Elicitation.URL}
-		}
+	e.approvals, e.questions = c.MCP.Approvals, protocol.ElicitationCapability{}
+	if c.MCP.Elicitation != nil {
+		e.questions = *c.MCP.Elicitation
+	}
+	if slices.Contains(c.OptOutNotificationMethods, protocol.ElicitationRequested.Name) {
+		e.questions.Delivery = protocol.DeliveryRequest // it would never hear of them
 	}
 }
 
@@ -71,26 +79,79 @@ func (e *editor) Ask(ctx context.Context, from protocol.ThreadID, turn protocol.
 	if turn != "" {
 		p.TurnID = &turn
 	}
-	var id protocol.RequestID
-	answer, err := protocol.ElicitationRequest.Send(ctx, e.wire, p, func(r protocol.RequestID) { id = r })
-	if id != "" {
-		protocol.RequestResolved.Send(e, &protocol.RequestResolvedNotification{ThreadID: from, RequestID: id, Reason: resolved(ctx, err)})
+	can := e.Questions()
+	fit := func(a elicit.Answer) (elicit.Answer, error) { return q.Fit(a, can.ApplyDefaults) }
+	if can.Delivery == protocol.DeliveryEvent {
+		return e.askByEvent(ctx, p, fit)
 	}
-	if err == nil {
-		return elicit.Answer{Action: answer.Action, Content: answer.Content, Meta: answer.Meta}, nil
+	return e.askByRequest(ctx, p, fit)
+}
+
+// askByRequest asks until the answer fits, at most MaxAnswers times: a reply
+// can't be refused. An answer that never fits is a cancel.
+func (e *editor) askByRequest(ctx context.Context, p *protocol.ElicitationRequestParams, fit func(elicit.Answer) (elicit.Answer, error)) (elicit.Answer, error) {
+	for range MaxAnswers {
+		var id protocol.RequestID
+		said, err := protocol.ElicitationRequest.Send(ctx, e.wire, p, func(r protocol.RequestID) { id = r })
+		if id != "" {
+			e.resolved(p.ThreadID, id, resolved(ctx, err))
+		}
+		if err != nil {
+			var e2 *protocol.Error
+			if errors.As(err, &e2) && e2.Data.Kind == protocol.KindClientUnsupported {
+				return elicit.Answer{}, e.unsupported()
+			}
+			return elicit.Answer{}, err
+		}
+		answer, misfit := fit(elicit.Answer{Action: said.Action, Content: said.Content, Meta: said.Meta})
+		if misfit == nil {
+			return answer, nil
+		}
+		protocol.Warned.Send(e, &protocol.WarningNotification{ThreadID: p.ThreadID, Server: p.ServerName, Kind: protocol.KindInvalidParams,
+			Message: fmt.Sprintf("the answer to a question of server %q does not fit its form: %v", p.ServerName, misfit)})
 	}
-	var e2 *protocol.Error
-	if errors.As(err, &e2) && e2.Data.Kind == protocol.KindClientUnsupported {
-		return elicit.Answer{}, e.unsupported(q)
+	return elicit.Answer{Action: protocol.AnswerCancel}, nil
+}
+
+// askByEvent asks once: an answer that does not fit is refused where it is
+// given, see ElicitationResolve.
+func (e *editor) askByEvent(ctx context.Context, p *protocol.ElicitationRequestParams, fit func(elicit.Answer) (elicit.Answer, error)) (elicit.Answer, error) {
+	if ctx.Err() != nil {
+		return elicit.Answer{}, context.Cause(ctx)
 	}
+	q := e.asked.open(p.ThreadID, fit)
+	p.RequestID = q.id
+	protocol.ElicitationRequested.Send(e, p)
+	var err error
+	select {
+	case answer := <-q.answer:
+		return answer, nil
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-e.wire.Done():
+		err = errEditorGone
+	}
+	why := resolved(ctx, err)
+	if !e.asked.close(q.id, why) { // it was answered in the same moment
+		return <-q.answer, nil
+	}
+	e.resolved(p.ThreadID, q.id, why)
 	return elicit.Answer{}, err
+}
+
+// errEditorGone ends a question that nobody can answer any more.
+var errEditorGone = errors.New("session: the editor is gone")
+
+// resolved tells that a question is closed.
+func (e *editor) resolved(from protocol.ThreadID, id protocol.RequestID, why protocol.ResolvedReason) {
+	protocol.RequestResolved.Send(e, &protocol.RequestResolvedNotification{ThreadID: from, RequestID: id, Reason: why})
 }
 
 // unsupported marks that the editor does not know the request after all, and
 // says so once.
-func (e *editor) unsupported(elicit.Question) error {
+func (e *editor) unsupported() error {
 	e.mu.Lock()
-	first := e.approvals || e.questions.Form
+	first := e.approvals || e.questions.Form || e.questions.URL
 	e.approvals, e.questions = false, protocol.ElicitationCapability{}
 	e.mu.Unlock()
 	method := protocol.ElicitationRequest.Name

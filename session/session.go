@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/session/config"
+	"github.com/mcp-sidecar/mcp-sidecar/session/keep"
 	"github.com/mcp-sidecar/mcp-sidecar/session/thread"
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream"
 )
@@ -27,6 +28,8 @@ type Options struct {
 	Sources config.Sources
 	// Host is shared by all connections of the process.
 	Host *upstream.Host
+	// Approvals keeps approvals beyond the process's life; nil keeps none.
+	Approvals *keep.Store
 	// Limits are told in the reply to initialize.
 	Limits map[string]int64
 	// OnProcess hears the editor's process id, if it gave one.

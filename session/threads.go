@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/mcp-sidecar/mcp-sidecar/elicit"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/session/config"
@@ -38,9 +40,12 @@ func (s *Session) ThreadStart(ctx context.Context, p *protocol.ThreadStartParams
 	if err != nil {
 		return nil, err
 	}
+	if err := s.opts.Approvals.Reload(); err != nil {
+		zerolog.Ctx(s.ctx).Warn().Err(err).Msg("what was approved for good can't be read")
+	}
 	t, err := s.open(ctx, thread.Options{
 		Cwd: src.Cwd, Config: cfg, Settings: settings, Provider: p.ModelProvider, Ephemeral: p.Ephemeral,
-		Version: s.opts.Version, Host: s.opts.Host, Editor: s.editor,
+		Version: s.opts.Version, Host: s.opts.Host, Approvals: s.opts.Approvals, Editor: s.editor,
 	})
 	if err != nil {
 		return nil, err

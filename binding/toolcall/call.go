@@ -21,9 +21,9 @@ type Call struct {
 	Arguments json.RawMessage
 	// Meta is added to the request's _meta; see Params.
 	Meta json.RawMessage
-	// FrozenHash is the definition that the model was shown; "" if it was
-	// shown none, and then no change is seen.
-	FrozenHash string
+	// Frozen is what the model was shown; nil if it was shown nothing, and
+	// then no change is seen.
+	Frozen *Definition
 	// Timeout tightens the tool's own limit; 0 leaves it.
 	Timeout time.Duration
 	// ProgressToken asks the server for progress; "" does not.
@@ -32,6 +32,10 @@ type Call struct {
 	SandboxState json.RawMessage
 	// Policy is the thread's, as of now.
 	Policy elicit.Policy
+	// Rules are the person's own; nil has none.
+	Rules *elicit.Rules
+	// Templates word the questions for approval.
+	Templates elicit.Templates
 	// CanAsk reports whether the editor shows approvals. It is asked at the
 	// moment of need; nil is no.
 	CanAsk func() bool
@@ -45,16 +49,34 @@ type Call struct {
 	OutputTokenLimit int64
 }
 
+// A Definition is what a tool claims to be.
+type Definition struct {
+	// Hash identifies it; see protocol.BoundTool.
+	Hash string
+	// Read returns what was hashed, in canonical JSON, for
+	// binding.DescribeChange; nil if that is not known any more. It is made
+	// when it is needed, which is seldom.
+	Read func() json.RawMessage
+}
+
+// text is what was hashed; nil if it is not known.
+func (d Definition) text() json.RawMessage {
+	if d.Read == nil {
+		return nil
+	}
+	return d.Read()
+}
+
 // A Tool is what the live catalogue and configuration say about a tool.
 type Tool struct {
 	Title, Description string
 	Hints              protocol.Hints
-	// Hash is the definition's; see protocol.BoundTool.
-	Hash string
+	Definition         Definition
 	// Parallel: the configuration lets calls of the server run beside others.
 	// So do calls of read-only tools.
 	Parallel bool
-	Mode     elicit.ApprovalMode
+	// Mode is the approval mode; DefaultMode is the server's.
+	Mode, DefaultMode elicit.ApprovalMode
 	// Timeout is the limit of a call; 0 is DefaultTimeout.
 	Timeout time.Duration
 	// OutputTokenLimit is the tool's own; 0 is the thread's.
@@ -97,12 +119,30 @@ type Events interface {
 	Completed(item protocol.Item, resultOmitted bool, at time.Time)
 }
 
-// An Asker puts a question to the person. It returns when there is an answer,
-// or an error when there will be none: a *protocol.Error of kind
-// clientUnsupported if the editor does not know such questions, of another
-// kind if it answered with an error, and any other error if it is gone.
-type Asker interface {
+// A Person is who is asked, with what they said before.
+type Person interface {
+	// Ask puts a question. It returns when there is an answer, or an error when
+	// there will be none: a *protocol.Error of kind clientUnsupported if the
+	// editor does not know such questions, of another kind if it answered with
+	// an error, and any other error if it is gone.
 	Ask(ctx context.Context, q elicit.Question) (elicit.Answer, error)
+	// Recall returns what they allowed of the call's tool, which is t now.
+	Recall(t Tool) Memory
+	// Remember keeps that they allowed t, before the call is sent. What can't
+	// be kept for good is kept for the session, and they are told.
+	Remember(ctx context.Context, t Tool, scope protocol.ApprovalScope)
+}
+
+// Memory is what a person allowed of a tool before.
+type Memory struct {
+	Standing elicit.Memory
+	// Allowed is what they allowed, if Standing is outdated.
+	Allowed Definition
+	// ServerChanged: it is outdated because the server is another one now, by
+	// what its entry in the configuration says.
+	ServerChanged bool
+	// Lasting: an approval can be kept for good.
+	Lasting bool
 }
 
 // ErrThreadClosed is the cause to cancel a call's context with when its thread

@@ -13,7 +13,7 @@
 // no longer be what was approved is asked for again, or not sent.
 //
 // It knows neither JSON-RPC nor the MCP SDK: a Target is the live server, an
-// Asker the person, Events the editor. Every call runs on its caller's
+// Person the person, Events the editor. Every call runs on its caller's
 // goroutine and keeps nothing when it returns; the one goroutine that may be
 // started beside it is the Deadline's timer, which ends with the call.
 package toolcall

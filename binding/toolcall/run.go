@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-sidecar/mcp-sidecar/binding"
 	"github.com/mcp-sidecar/mcp-sidecar/elicit"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 )
@@ -21,8 +23,8 @@ const maxApprovals = 3
 // over, and blocks until then; ctx cancels it, with ErrThreadClosed as the
 // cause when the thread is closed. A panic of a port leaves Run, after the
 // item's end was told and the gate left.
-func Run(ctx context.Context, c Call, target Target, gate *Gate, asker Asker, events Events) Outcome {
-	r := run{Call: c, shown: c.FrozenHash, target: target, asker: asker, events: events}
+func Run(ctx context.Context, c Call, target Target, gate *Gate, person Person, events Events) Outcome {
+	r := run{Call: c, shown: c.Frozen, target: target, person: person, events: events}
 	arguments, err := ParseArguments(c.Arguments)
 	if err != nil {
 		return r.end(c.invalidArguments(err))
@@ -70,11 +72,11 @@ func passageOf(t Tool) Passage {
 // A run is a call on its way.
 type run struct {
 	Call // Arguments are parsed
-	// shown is the hash of the definition that the model, or else the person
-	// who is asked, was shown; "" if none was.
-	shown  string
+	// shown is the definition that the model, or else the person who is asked,
+	// was shown; nil if none was.
+	shown  *Definition
 	target Target
-	asker  Asker
+	person Person
 	events Events
 
 	// approval and approvalWait are set by approve, duration by send.
@@ -114,11 +116,11 @@ func (r *run) end(o Outcome) Outcome {
 // carryOut is the part of a call that an editor sees as an item.
 func (r *run) carryOut(ctx context.Context, tool Tool) Outcome {
 	for range maxApprovals {
-		o, asked, ok := r.approve(ctx, tool)
+		o, consent, ok := r.approve(ctx, tool)
 		if !ok {
 			return o
 		}
-		if !asked {
+		if !consent.Allowed { // nobody was asked
 			return r.send(ctx, tool)
 		}
 		// A person takes time. What runs must be what they said yes to.
@@ -126,11 +128,15 @@ func (r *run) carryOut(ctx context.Context, tool Tool) Outcome {
 		if !ok {
 			return r.gone()
 		}
-		if now.Hash == tool.Hash {
+		if now.Definition.Hash == tool.Definition.Hash {
+			if consent.Scope != protocol.ApprovalOnce {
+				r.person.Remember(ctx, now, consent.Scope)
+			}
 			return r.send(ctx, now)
 		}
-		if r.shown == "" {
-			r.shown = tool.Hash // to the person
+		if r.shown == nil {
+			shown := tool.Definition // to the person
+			r.shown = &shown
 		}
 		tool = now
 	}
@@ -138,51 +144,75 @@ func (r *run) carryOut(ctx context.Context, tool Tool) Outcome {
 	return r.keepsChanging()
 }
 
-// approve decides whether the call may run, asking if it must. It reports
-// whether somebody was asked; if it reports false for ok, o is how the call
+// approve decides whether the call may run, asking if it must. consent is what
+// a person said who was asked; if it reports false for ok, o is how the call
 // ends.
-func (r *run) approve(ctx context.Context, tool Tool) (o Outcome, asked, ok bool) {
-	changed := r.shown != "" && r.shown != tool.Hash
-	v := elicit.Approve(elicit.ApprovalRequest{
-		Server: r.Server, Tool: r.Tool, Mode: tool.Mode, Hints: tool.Hints, Policy: r.Policy,
-		CanAsk: r.CanAsk != nil && r.CanAsk(), DefinitionChanged: changed,
-	})
+func (r *run) approve(ctx context.Context, tool Tool) (o Outcome, consent elicit.Consent, ok bool) {
+	memory := r.person.Recall(tool)
+	request := elicit.ApprovalRequest{
+		Server: r.Server, Tool: r.Tool, Mode: tool.Mode, DefaultMode: tool.DefaultMode, Hints: tool.Hints, Policy: r.Policy,
+		Rule: r.Rules.Call(r.Server, r.Tool, r.Arguments), CanAsk: r.CanAsk != nil && r.CanAsk(),
+		Memory: memory.Standing, ShownAnother: r.shown != nil && r.shown.Hash != tool.Definition.Hash,
+	}
+	v := elicit.Approve(request)
 	switch v.Decision {
 	case elicit.Allow:
 		r.approval = protocol.Approval{Decision: protocol.ApprovalAllowed, Source: v.Source}
-		return Outcome{}, false, true
+		return Outcome{}, consent, true
 	case elicit.Decline:
-		return r.declined(v.Reason, v.Source, v.Text), false, false
+		return r.declined(v.Reason, v.Source, v.Text), consent, false
 	case elicit.Ask:
 	}
 	r.approval = protocol.Approval{}
+	question, offer := r.question(tool, request, memory, v.Text)
 	start := time.Now()
-	answer, err := r.asker.Ask(ctx, elicit.ApprovalForm(elicit.ToolCall{
-		Server: r.Server, Tool: r.Tool, Title: tool.Title, Description: tool.Description, Arguments: r.Arguments,
-		CallID: r.CallID, TurnID: r.TurnID, Hints: tool.Hints, Reason: v.Text, DefinitionChanged: changed,
-	}))
+	answer, err := r.person.Ask(ctx, question)
 	r.approvalWait += time.Since(start)
 	if ctx.Err() != nil {
-		return r.cancelled(context.Cause(ctx)), true, false
+		return r.cancelled(context.Cause(ctx)), consent, false
 	}
 	if e := (*protocol.Error)(nil); errors.As(err, &e) {
 		if e.Data.Kind == protocol.KindClientUnsupported {
-			return r.declined(protocol.ReasonClientUnsupported, protocol.SourceCapability, elicit.UnsupportedText(r.Server, r.Tool)), true, false
+			return r.declined(protocol.ReasonClientUnsupported, protocol.SourceCapability, elicit.UnsupportedText(r.Server, r.Tool)), consent, false
 		}
 		answer = elicit.Answer{Action: protocol.AnswerCancel} // an error is no approval
 	} else if err != nil { // the editor is gone: nobody said anything
-		return r.cancelled(err), true, false
+		return r.cancelled(err), consent, false
 	}
-	allowed, reason := elicit.ReadApproval(answer)
-	if !allowed {
+	consent = elicit.ReadApproval(answer, offer)
+	if !consent.Allowed {
 		text := "The user declined the call of " + r.tool() + "."
-		if reason != protocol.ReasonUserDeclined {
+		if consent.Reason != protocol.ReasonUserDeclined {
 			text = "The user dismissed the question whether " + r.tool() + " may run; it did not run."
 		}
-		return r.declined(reason, protocol.SourcePerson, text), true, false
+		return r.declined(consent.Reason, protocol.SourcePerson, text), consent, false
 	}
 	r.approval = protocol.Approval{Decision: protocol.ApprovalAllowed, Source: protocol.SourcePerson}
-	return Outcome{}, true, true
+	return Outcome{}, consent, true
+}
+
+// question words the question whether the call may run, and returns for how
+// long beyond the call the person can allow it.
+func (r *run) question(tool Tool, request elicit.ApprovalRequest, memory Memory, why string) (elicit.Question, []protocol.ApprovalScope) {
+	c := elicit.ToolCall{
+		Server: r.Server, Tool: r.Tool, Title: tool.Title, Description: tool.Description, Arguments: r.Arguments,
+		CallID: r.CallID, TurnID: r.TurnID, Hints: tool.Hints, Reason: why,
+		DefinitionChanged: request.Changed(), Offer: elicit.Offered(request, memory.Lasting),
+	}
+	c.Template, _ = r.Templates.Find(r.Server, r.Tool, tool.Title)
+	if c.DefinitionChanged {
+		// What the person allowed weighs more than what the model was shown.
+		before := memory.Allowed
+		if before.Hash == "" && r.shown != nil {
+			before = *r.shown
+		}
+		c.Changes = binding.DescribeChange(before.text(), tool.Definition.text())
+		if memory.ServerChanged {
+			c.Changes = []string{"the server's entry in the configuration changed"}
+		}
+		c.Reason += ": " + strings.Join(c.Changes, "; ")
+	}
+	return elicit.ApprovalForm(c), c.Offer
 }
 
 // send sends the call under its deadline and shapes the result.

@@ -20,9 +20,13 @@ import (
 func ptr[T any](v T) *T { return &v }
 
 var (
-	readOnly = Tool{Hints: protocol.Hints{ReadOnly: ptr(true)}, Hash: "h1", Timeout: 10 * time.Second}
-	writing  = Tool{Title: "Write", Description: "Writes.", Hash: "h1", Timeout: 10 * time.Second, ResourceURI: "ui://w"}
+	readOnly = Tool{Hints: protocol.Hints{ReadOnly: ptr(true)}, Definition: Definition{Hash: "h1"}, Timeout: 10 * time.Second}
+	writing  = Tool{Title: "Write", Description: "Writes.", Definition: Definition{Hash: "h1"}, Timeout: 10 * time.Second, ResourceURI: "ui://w"}
 )
+
+func reads(s string) func() json.RawMessage {
+	return func() json.RawMessage { return json.RawMessage(s) }
+}
 
 const okResult = `{"content":[{"type":"text","text":"done"}]}`
 
@@ -37,6 +41,7 @@ type world struct {
 	tool   func() (Tool, bool)
 	send   func(ctx context.Context, params json.RawMessage, progress func(Progress)) (json.RawMessage, error)
 	answer func(ctx context.Context, q elicit.Question) (elicit.Answer, error)
+	memory func(Tool) Memory
 }
 
 func newWorld(tool Tool) *world {
@@ -49,6 +54,7 @@ func newWorld(tool Tool) *world {
 		answer: func(context.Context, elicit.Question) (elicit.Answer, error) {
 			return elicit.Answer{Action: protocol.AnswerAccept}, nil
 		},
+		memory: func(Tool) Memory { return Memory{} },
 	}
 }
 
@@ -67,6 +73,10 @@ func (w *world) Send(ctx context.Context, params json.RawMessage, progress func(
 func (w *world) Ask(ctx context.Context, q elicit.Question) (elicit.Answer, error) {
 	w.note("ask")
 	return w.answer(ctx, q)
+}
+func (w *world) Recall(t Tool) Memory { return w.memory(t) }
+func (w *world) Remember(_ context.Context, t Tool, scope protocol.ApprovalScope) {
+	w.note("remember %s %s", t.Definition.Hash, scope)
 }
 func (w *world) Started(item protocol.Item, at time.Time) {
 	w.note("started")
@@ -261,7 +271,7 @@ func TestRunToolGone(t *testing.T) {
 // the annotations would excuse from asking, and the question says so.
 func TestRunDefinitionChanged(t *testing.T) {
 	w, c := newWorld(readOnly), call()
-	c.FrozenHash = "other"
+	c.Frozen = &Definition{Hash: "other"}
 	var meta string
 	w.answer = func(_ context.Context, q elicit.Question) (elicit.Answer, error) {
 		meta = string(q.Meta)
@@ -271,9 +281,86 @@ func TestRunDefinitionChanged(t *testing.T) {
 		t.Errorf("outcome %+v, asked %s", o, meta)
 	}
 	w, c = newWorld(readOnly), call()
-	c.FrozenHash = readOnly.Hash
+	c.Frozen = &readOnly.Definition
 	if o := w.run(t.Context(), c); strings.Contains(w.happened(), "ask") || o.Status != protocol.CallCompleted {
 		t.Errorf("asked although nothing changed: %s", w.happened())
+	}
+}
+
+// What a person allowed for longer is remembered before the call is sent, as it
+// was offered; what they allowed before excuses from asking (O072, O077).
+func TestRunRemembers(t *testing.T) {
+	persist := func(word string) json.RawMessage { return json.RawMessage(`{"persist":"` + word + `"}`) }
+	for _, c := range []struct {
+		name    string
+		mode    elicit.ApprovalMode
+		memory  Memory
+		meta    json.RawMessage
+		offered string
+		want    string // what is remembered
+	}{
+		{"once", elicit.ModeAuto, Memory{Lasting: true}, nil, `"persist":["session","always"]`, ""},
+		{"session", elicit.ModeAuto, Memory{Lasting: true}, persist("session"), `"persist":["session","always"]`, "remember h1 session\n"},
+		{"always", elicit.ModeAuto, Memory{Lasting: true}, persist("always"), `"persist":["session","always"]`, "remember h1 always\n"},
+		{"always, but there is no file", elicit.ModeAuto, Memory{}, persist("always"), `"persist":["session"]`, ""},
+		{"mode prompt", elicit.ModePrompt, Memory{Lasting: true}, persist("session"), "", ""},
+		{"mode writes", elicit.ModeWrites, Memory{Lasting: true}, persist("always"), "", ""},
+	} {
+		w := newWorld(writing)
+		tool := writing
+		tool.Mode = c.mode
+		w.tool = func() (Tool, bool) { return tool, true }
+		w.memory = func(Tool) Memory { return c.memory }
+		w.answer = func(_ context.Context, q elicit.Question) (elicit.Answer, error) {
+			if got := strings.Contains(string(q.Meta), `"persist"`); got != (c.offered != "") || !strings.Contains(string(q.Meta), c.offered) {
+				t.Errorf("%s: offered %s, want %s", c.name, q.Meta, c.offered)
+			}
+			return elicit.Answer{Action: protocol.AnswerAccept, Meta: c.meta}, nil
+		}
+		o := w.run(t.Context(), call())
+		if want := "await\nstarted\nask\n" + c.want + sent + "\ncompleted completed omitted=false"; w.happened() != want || o.Approval.Source != protocol.SourcePerson {
+			t.Errorf("%s: happened\n%s\nwant\n%s\n%+v", c.name, w.happened(), want, o.Approval)
+		}
+	}
+	w := newWorld(writing)
+	w.memory = func(Tool) Memory { return Memory{Standing: elicit.MemoryHolds} }
+	if o := w.run(t.Context(), call()); o.Approval != (protocol.Approval{Decision: protocol.ApprovalAllowed, Source: protocol.SourceMemory}) || strings.Contains(w.happened(), "ask") {
+		t.Errorf("remembered: %+v\n%s", o.Approval, w.happened())
+	}
+}
+
+// O080: what was allowed for another definition is asked about anew, and the
+// question says in words what is different.
+func TestRunOutdatedApproval(t *testing.T) {
+	old := Definition{Hash: "h0", Read: reads(`{"description":"Writes.","inputSchema":{"properties":{"to":{"type":"string"}},"type":"object"},"name":"write"}`)}
+	for _, c := range []struct {
+		name   string
+		mode   elicit.ApprovalMode
+		memory Memory
+		want   string
+	}{
+		{"for the session", elicit.ModeAuto, Memory{Standing: elicit.MemoryOutdated, Allowed: old}, "bcc"},
+		{"for good", elicit.ModeApprove, Memory{Standing: elicit.MemoryModeOutdated, Allowed: old}, "bcc"},
+		{"of another server", elicit.ModeApprove, Memory{Standing: elicit.MemoryModeOutdated, ServerChanged: true}, "the server's entry in the configuration changed"},
+	} {
+		tool := readOnly
+		tool.Mode = c.mode
+		tool.Definition.Read = reads(`{"description":"Writes.","inputSchema":{"properties":{"bcc":{"type":"string"},"to":{"type":"string"}},"type":"object"},"name":"write"}`)
+		w := newWorld(tool)
+		w.memory = func(Tool) Memory { return c.memory }
+		var meta struct {
+			Changed bool     `json:"definition_changed"`
+			Changes []string `json:"definition_changes"`
+			Reason  string   `json:"reason"`
+		}
+		w.answer = func(_ context.Context, q elicit.Question) (elicit.Answer, error) {
+			return elicit.Answer{Action: protocol.AnswerDecline}, json.Unmarshal(q.Meta, &meta)
+		}
+		o := w.run(t.Context(), call())
+		if o.Reason != protocol.ReasonUserDeclined || !meta.Changed || len(meta.Changes) != 1 || !strings.Contains(meta.Changes[0], c.want) ||
+			meta.Reason != "the tool changed since it was allowed: "+meta.Changes[0] {
+			t.Errorf("%s: asked %+v, outcome %+v", c.name, meta, o)
+		}
 	}
 }
 
@@ -288,7 +375,7 @@ func TestRunChangesDuringTheQuestion(t *testing.T) {
 		version, asks := 0, 0
 		w.tool = func() (Tool, bool) {
 			tool := writing
-			tool.Hash = fmt.Sprint("v", version)
+			tool.Definition.Hash = fmt.Sprint("v", version)
 			return tool, true
 		}
 		var marked []bool

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/rpc"
 	"github.com/mcp-sidecar/mcp-sidecar/session"
 	"github.com/mcp-sidecar/mcp-sidecar/session/config"
+	"github.com/mcp-sidecar/mcp-sidecar/session/keep"
 	"github.com/mcp-sidecar/mcp-sidecar/session/thread"
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream"
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/process"
@@ -28,6 +29,7 @@ const (
 type resident struct {
 	procs *process.Supervisor
 	host  *upstream.Host
+	kept  *keep.Store
 	home  string
 }
 
@@ -38,7 +40,11 @@ func newProcess(a *app, log zerolog.Logger) *resident {
 		self = ""
 	}
 	procs := process.New(process.Options{Self: self, Warn: func(err error) { log.Warn().Err(err).Msg("child processes") }})
-	return &resident{procs: procs, host: upstream.NewHost("mcp-sidecar", version, upstream.Processes{Supervisor: procs}, nil), home: a.home()}
+	r := &resident{procs: procs, host: upstream.NewHost("mcp-sidecar", version, upstream.Processes{Supervisor: procs}, nil), home: a.home()}
+	if r.kept, err = keep.Open(r.home); err != nil {
+		log.Warn().Err(err).Msg("what was approved for good can't be read: tools that changed since run without asking")
+	}
+	return r
 }
 
 // session returns a session for one editor. gone, if not nil, is called when
@@ -46,7 +52,7 @@ func newProcess(a *app, log zerolog.Logger) *resident {
 func (r *resident) session(ctx context.Context, src config.Sources, e protocol.Editor, gone func()) *session.Session {
 	log := zerolog.Ctx(ctx)
 	return session.New(ctx, session.Options{
-		Version: version, Home: r.home, Sources: src, Host: r.host, Limits: limits(),
+		Version: version, Home: r.home, Sources: src, Host: r.host, Approvals: r.kept, Limits: limits(),
 		OnProcess: func(pid int) {
 			if gone == nil {
 				return

@@ -7,7 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,7 +38,7 @@ func newTerminal(in io.Reader, out io.Writer) *terminal {
 func (t *terminal) capabilities() *protocol.ClientCapabilities {
 	caps := &protocol.MCPCapabilities{}
 	if t.in != nil {
-		caps.Approvals, caps.Elicitation = true, &protocol.ElicitationCapability{Form: true}
+		caps.Approvals, caps.Elicitation = true, &protocol.ElicitationCapability{Form: true, URL: true, ApplyDefaults: true}
 	}
 	return &protocol.ClientCapabilities{MCP: caps}
 }
@@ -92,66 +93,137 @@ func (t *terminal) Call(ctx context.Context, method string, params, result any, 
 	}
 }
 
+// Done implements protocol.Editor: a person may always say something.
+func (t *terminal) Done() <-chan struct{} { return nil }
+
 // ask puts a question and reads the answer, field by field.
 func (t *terminal) ask(p *protocol.ElicitationRequestParams) protocol.ElicitationRequestResult {
 	fmt.Fprintf(t.out, "\n[%s] %s\n", p.ServerName, p.Message)
 	var meta struct {
-		Params json.RawMessage `json:"tool_params"`
+		Params  json.RawMessage          `json:"tool_params"`
+		Changes []string                 `json:"definition_changes"`
+		Persist []protocol.ApprovalScope `json:"persist"`
 	}
-	if json.Unmarshal(p.Meta, &meta) == nil && meta.Params != nil {
+	_ = json.Unmarshal(p.Meta, &meta) // what can't be read is not shown
+	if meta.Params != nil {
 		fmt.Fprintf(t.out, "  with %s\n", meta.Params)
 	}
-	var form struct {
-		Properties map[string]struct {
-			Type, Title, Description string
-			Enum                     []string
-		} `json:"properties"`
+	for _, change := range meta.Changes {
+		fmt.Fprintf(t.out, "  changed: %s\n", change)
 	}
-	if json.Unmarshal(p.RequestedSchema, &form) != nil {
+	if p.Mode == protocol.QuestionURL {
+		fmt.Fprintf(t.out, "  open %s\n", p.URL)
+		return yesOrNo(t.choice("Done there? [y/N] ", "y", "yes") != "", nil)
+	}
+	always := slices.Contains(meta.Persist, protocol.ApprovalAlways)
+	prompt, words := "Allow? [y/N] ", []string{"y", "yes"}
+	if always {
+		prompt, words = "Allow? [y/N, a = don't ask me again] ", append(words, "a")
+	}
+	said := t.choice(prompt, words...)
+	if said == "" {
+		return yesOrNo(false, nil)
+	}
+	content, ok := t.fill(p.RequestedSchema)
+	if !ok {
 		return protocol.ElicitationRequestResult{Action: protocol.AnswerCancel}
 	}
-	if !t.yes("Allow? [y/N] ") {
+	answer := yesOrNo(true, content)
+	if said == "a" {
+		answer.Meta = json.RawMessage(`{"persist":"always"}`)
+	}
+	return answer
+}
+
+func yesOrNo(yes bool, content json.RawMessage) protocol.ElicitationRequestResult {
+	if !yes {
 		return protocol.ElicitationRequestResult{Action: protocol.AnswerDecline}
 	}
-	names := make([]string, 0, len(form.Properties))
-	for name := range form.Properties {
-		names = append(names, name)
+	return protocol.ElicitationRequestResult{Action: protocol.AnswerAccept, Content: content}
+}
+
+// A formField is a field of a form, as far as a terminal cares.
+type formField struct {
+	Type, Title, Description string
+	Enum                     []string
+	OneOf                    []formChoice
+	Items                    struct {
+		Enum  []string
+		AnyOf []formChoice
 	}
-	sort.Strings(names)
-	content := map[string]json.RawMessage{}
-	for _, name := range names {
+}
+
+type formChoice struct{ Const, Title string }
+
+// choices lists what a field may be chosen from.
+func (f *formField) choices() []string {
+	all := append(slices.Clone(f.Enum), f.Items.Enum...)
+	for _, c := range append(slices.Clone(f.OneOf), f.Items.AnyOf...) {
+		all = append(all, c.Const+" = "+c.Title)
+	}
+	return all
+}
+
+// read turns a typed line into the field's value.
+func (f *formField) read(line string) json.RawMessage {
+	var value any = line
+	switch f.Type {
+	case "string":
+	case "array":
+		list := []string{}
+		for part := range strings.SplitSeq(line, ",") {
+			list = append(list, strings.TrimSpace(part))
+		}
+		value = list
+	default:
+		if json.Valid([]byte(line)) {
+			return json.RawMessage(line)
+		}
+	}
+	raw, _ := json.Marshal(value) // strings always have a form
+	return raw
+}
+
+// fill asks for the fields of a form. It is false when the person left.
+func (t *terminal) fill(schema json.RawMessage) (content json.RawMessage, ok bool) {
+	var form struct {
+		Properties map[string]*formField `json:"properties"`
+	}
+	if json.Unmarshal(schema, &form) != nil {
+		return nil, false
+	}
+	values := map[string]json.RawMessage{}
+	for _, name := range slices.Sorted(maps.Keys(form.Properties)) {
 		f := form.Properties[name]
 		label := f.Title
 		if label == "" {
 			label = name
 		}
-		if len(f.Enum) > 0 {
-			label += " (" + strings.Join(f.Enum, ", ") + ")"
+		if choices := f.choices(); len(choices) > 0 {
+			label += " (" + strings.Join(choices, ", ") + ")"
+		} else if f.Description != "" {
+			label += " (" + f.Description + ")"
 		}
 		line, ok := t.line(label + ": ")
 		if !ok {
-			return protocol.ElicitationRequestResult{Action: protocol.AnswerCancel}
+			return nil, false
 		}
-		if line == "" {
-			continue // the default, if there is one
+		if line != "" { // else the default, if there is one
+			values[name] = f.read(line)
 		}
-		value := json.RawMessage(line)
-		if f.Type == "string" || !json.Valid(value) {
-			value, _ = json.Marshal(line) // a string always has a form
-		}
-		content[name] = value
 	}
-	raw, err := json.Marshal(content)
-	if err != nil {
-		return protocol.ElicitationRequestResult{Action: protocol.AnswerCancel}
-	}
-	return protocol.ElicitationRequestResult{Action: protocol.AnswerAccept, Content: raw}
+	raw, err := json.Marshal(values)
+	return raw, err == nil
 }
 
-func (t *terminal) yes(prompt string) bool {
+// choice returns the word that the person typed, if it is one of words.
+func (t *terminal) choice(prompt string, words ...string) string {
 	line, ok := t.line(prompt)
 	line = strings.ToLower(line)
-	return ok && (line == "y" || line == "yes")
+	if ok && slices.Contains(words, line) {
+		return line
+	}
+	return ""
 }
 
 func (t *terminal) line(prompt string) (string, bool) {

@@ -62,7 +62,7 @@ func open(t *testing.T, servers map[string]any, args ...string) *editor {
 	e.do("initialize", protocol.InitializeParams{
 		ClientInfo: protocol.ClientInfo{Name: "real", Version: "1"},
 		Capabilities: &protocol.ClientCapabilities{MCP: &protocol.MCPCapabilities{
-			Approvals: true, Elicitation: &protocol.ElicitationCapability{Form: true},
+			Approvals: true, Elicitation: &protocol.ElicitationCapability{Form: true, ApplyDefaults: true},
 		}},
 	}, nil)
 	config, err := json.Marshal(map[string]any{"mcp_servers": servers})

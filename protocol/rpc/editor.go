@@ -182,6 +182,9 @@ func (e *editor) line(name string) [][]byte {
 	return append([][]byte{head}, q.params...)
 }
 
+// Done implements protocol.Editor.
+func (e *editor) Done() <-chan struct{} { return e.conn.DisconnectNotify() }
+
 // Notify implements protocol.Editor. Progress of an item goes out at most ten
 // times a second and only the latest of it; everything else goes out as it is.
 // Notifications that the editor opted out of are dropped.

@@ -59,6 +59,20 @@ export interface EditorRequests {
    */
   "mcpServer/tool/call": { params: ServerToolCallParams; result: ServerToolCallResult };
   /**
+   * `mcpServer/elicitation/resolve` answers a question that came as an event. An answer that does
+   * not fit the form is refused with the place (data.pointer), and the question stays open; one
+   * that is too late, or the second, is refused with kind questionClosed.
+   */
+  "mcpServer/elicitation/resolve": { params: ElicitationResolveParams; result: ElicitationResolveResult };
+  /** `approval/list` lists what a person allowed for longer than one call. */
+  "approval/list": { params: ApprovalListParams; result: ApprovalListResult };
+  /**
+   * `approval/revoke` takes approvals back. One for good is taken out of the file that it was
+   * written in; if that file can't be changed it is refused with kind configNotWritten, and
+   * nothing is taken back.
+   */
+  "approval/revoke": { params: ApprovalRevokeParams; result: ApprovalRevokeResult };
+  /**
    * `mcpServerStatus/list` says how each configured server is and what it offers. It never starts
    * a server.
    */
@@ -126,6 +140,11 @@ export interface SidecarNotifications {
    * cancelled. The sidecar sends it too.
    */
   "$/cancelRequest": CancelRequestParams;
+  /**
+   * `mcpServer/elicitation/requested` is a question for a person: a server's own, or (with
+   * _meta.codex_approval_kind "mcp_tool_call") whether a tool may run.
+   */
+  "mcpServer/elicitation/requested": ElicitationRequestParams;
   /** `thread/started` says that a thread was opened. */
   "thread/started": ThreadStartedNotification;
   /** `thread/closed` says that a thread was closed. */
@@ -1062,6 +1081,90 @@ export interface CallToolResult {
   _meta?: unknown;
 }
 
+/** ElicitationResolveParams answers a question that came as an event. */
+export interface ElicitationResolveParams {
+  requestId: RequestID;
+  action: AnswerAction;
+  content?: unknown;
+  _meta?: unknown;
+}
+
+/** RequestID is the id of a request that the sidecar sent to the editor ("s-1", "s-2" …). */
+export type RequestID = string;
+
+/** AnswerAction is what a person did with a question. */
+export type AnswerAction = "accept" | "decline" | "cancel";
+
+/** ElicitationResolveResult has no members: the answer was taken. */
+export interface ElicitationResolveResult {
+  [member: string]: unknown;
+}
+
+/** ApprovalListParams narrows the list. Absent members leave it. */
+export interface ApprovalListParams {
+  /** `threadId` leaves out what other threads remember; approvals for good are listed always. */
+  threadId?: ThreadID | null;
+  server?: ServerName | null;
+}
+
+/**
+ * ApprovalListResult lists what is remembered: approvals of sessions in the order of threads and
+ * of their giving, then those for good.
+ */
+export interface ApprovalListResult {
+  approvals: RememberedApproval[];
+}
+
+/**
+ * RememberedApproval is what a person allowed for longer than one call. It ends when the server's
+ * entry in the configuration or the tool's definition changes.
+ */
+export interface RememberedApproval {
+  id: ApprovalID;
+  scope: ApprovalScope;
+  /** `threadId` is the thread of an approval for a session. */
+  threadId?: ThreadID;
+  server: ServerName;
+  tool: ToolName;
+  /** `definitionHash` is the definition that was allowed; see BoundTool. */
+  definitionHash: string;
+  /** `path` is the file that an approval for good is written in. */
+  path?: string;
+  /** `approvedAtMs` is when, in milliseconds since 1970. */
+  approvedAtMs: number;
+}
+
+/** ApprovalID names a remembered approval. */
+export type ApprovalID = string;
+
+/** ApprovalScope is for how long a person allows a tool. */
+export type ApprovalScope =
+  /** For the call that was asked about. It is never remembered. */
+  | "once"
+  /** For the life of the thread. */
+  | "session"
+  /**
+   * For good. It is written into the configuration file that defines the server, as approval_mode
+   * of the tool.
+   */
+  | "always";
+
+/**
+ * ApprovalRevokeParams says what is taken back: one approval by its id, or all that fit the other
+ * members. Without any member nothing is, and that is an error.
+ */
+export interface ApprovalRevokeParams {
+  id?: ApprovalID | null;
+  threadId?: ThreadID | null;
+  server?: ServerName | null;
+  tool?: ToolName | null;
+}
+
+/** ApprovalRevokeResult lists what was taken back. */
+export interface ApprovalRevokeResult {
+  revoked: RememberedApproval[];
+}
+
 /**
  * ServerStatusListParams asks for the servers of a thread; without a thread, for those of the
  * configuration.
@@ -1316,6 +1419,11 @@ export type AnyID = string | number;
  * _meta.codex_approval_kind "mcp_tool_call") whether a tool may run.
  */
 export interface ElicitationRequestParams {
+  /**
+   * `requestId` is "q-1", "q-2" … of a question that comes as an event; it is what
+   * mcpServer/elicitation/resolve answers. A request has its own id.
+   */
+  requestId?: RequestID;
   threadId: ThreadID;
   turnId: TurnID | null;
   serverName: ServerName;
@@ -1353,9 +1461,6 @@ export interface ElicitationRequestResult {
   content?: unknown;
   _meta?: unknown;
 }
-
-/** AnswerAction is what a person did with a question. */
-export type AnswerAction = "accept" | "decline" | "cancel";
 
 /** ThreadStartedNotification says that a thread was opened. */
 export interface ThreadStartedNotification {
@@ -1485,9 +1590,6 @@ export interface RequestResolvedNotification {
   requestId: RequestID;
   reason: ResolvedReason;
 }
-
-/** RequestID is the id of a request that the sidecar sent to the editor ("s-1", "s-2" …). */
-export type RequestID = string;
 
 /** ResolvedReason says why a question is closed. */
 export type ResolvedReason =

@@ -5,7 +5,6 @@ package config
 // lists with the change that gives it its effect.
 var (
 	idleTop = map[string]bool{
-		rulesKey: true, templatesKey: true,
 		"direct_tools_token_budget": true, "idle_timeout_sec": true, "mcp_oauth_callback_port": true,
 		"mcp_oauth_callback_url": true, "mcp_oauth_credentials_store": true,
 	}

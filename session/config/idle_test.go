@@ -25,7 +25,7 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 			got = append(got, p.Key)
 		}
 	}
-	want := []string{"idle_timeout_sec", "approval_rules", "approval_templates", "mcp_servers.a.exposure", "mcp_servers.b.scopes"}
+	want := []string{"idle_timeout_sec", "mcp_servers.a.exposure", "mcp_servers.b.scopes"}
 	if !slices.Equal(got, want) {
 		t.Errorf("told of %s, want %s", strings.Join(got, ", "), strings.Join(want, ", "))
 	}

@@ -51,7 +51,7 @@ func (t *Thread) Call(ctx context.Context, m ModelCall) (Called, error) {
 	}
 	return t.run(ctx, toolcall.Call{
 		CallID: m.CallID, TurnID: m.TurnID, Server: bound.Server, Tool: bound.Tool, Arguments: m.Arguments, Meta: m.Meta,
-		FrozenHash: bound.DefinitionHash, Timeout: m.Timeout,
+		Frozen: frozenDefinition(f.tools, bound), Timeout: m.Timeout,
 	})
 }
 
@@ -98,7 +98,7 @@ func (t *Thread) run(ctx context.Context, c toolcall.Call) (Called, error) {
 	set := g.settings
 	c.ThreadID, c.Policy, c.CanAsk = t.id, set.Policy, t.editor.Approvals
 	c.ImageInput, c.AudioInput, c.OutputTokenLimit = set.Model.ImageInput, set.Model.AudioInput, set.Model.OutputTokenLimit
-	c.SandboxState = g.sandbox
+	c.SandboxState, c.Rules, c.Templates = g.sandbox, g.reviewer.rules, g.reviewer.templates
 	if err := t.enter(&c); err != nil {
 		return Called{}, err
 	}
@@ -106,7 +106,7 @@ func (t *Thread) run(ctx context.Context, c toolcall.Call) (Called, error) {
 	target.id, target.turn, target.token = c.CallID, c.TurnID, c.ProgressToken
 	ctx, end := t.lived(ctx)
 	defer end()
-	outcome := toolcall.Run(ctx, c, target, &t.gate, asker{t, c.TurnID}, events{t, c.TurnID})
+	outcome := toolcall.Run(ctx, c, target, &t.gate, person{t, c.TurnID, target}, events{t, c.TurnID})
 	target.hint(outcome.Err)
 	return Called{c.CallID, c.Server, c.Tool, outcome}, nil
 }
@@ -275,8 +275,9 @@ func (x *target) Tool() (toolcall.Tool, bool) {
 		return toolcall.Tool{}, false
 	}
 	tool := toolcall.Tool{
-		Title: offered.Title, Description: offered.Description, Hints: rules.HintsOf(offered), Hash: offered.DefinitionHash(),
-		Parallel: entry.SupportsParallel, Mode: elicit.ApprovalMode(entry.Approval(string(x.tool))),
+		Title: offered.Title, Description: offered.Description, Hints: rules.HintsOf(offered),
+		Definition: toolcall.Definition{Hash: offered.DefinitionHash(), Read: offered.Definition},
+		Parallel:   entry.SupportsParallel, Mode: elicit.ApprovalMode(entry.Approval(string(x.tool))), DefaultMode: elicit.ApprovalMode(entry.DefaultApproval),
 		Timeout: entry.CallTimeout(string(x.tool)), OutputTokenLimit: int64(entry.Tools[string(x.tool)].OutputTokenLimit),
 		SandboxState: status.SandboxState, ResourceURI: resourceURI(offered),
 	}
@@ -286,7 +287,7 @@ func (x *target) Tool() (toolcall.Tool, bool) {
 // Send implements toolcall.Target.
 func (x *target) Send(ctx context.Context, params json.RawMessage, progress func(toolcall.Progress)) (json.RawMessage, error) {
 	call := upstream.Call{
-		ID: x.id, Params: params, Token: x.token, Caller: caller{x.t, x.turn, toolcall.DeadlineFrom(ctx)},
+		ID: x.id, Params: params, Token: x.token, Caller: caller{x.t, x.turn, toolcall.DeadlineFrom(ctx), x.tool, params},
 		Progress: func(p upstream.Progress) { progress(toolcall.Progress(p)) },
 	}
 	result, err := x.client().CallTool(ctx, call)
@@ -316,19 +317,6 @@ func resourceURI(t *binding.Tool) string {
 	return meta.Old
 }
 
-// asker puts approvals to the person. It implements toolcall.Asker.
-type asker struct {
-	t    *Thread
-	turn protocol.TurnID
-}
-
-// Ask implements toolcall.Asker.
-func (a asker) Ask(ctx context.Context, q elicit.Question) (elicit.Answer, error) {
-	done := a.t.wait(protocol.WaitingOnApproval)
-	defer done()
-	return a.t.editor.Ask(ctx, a.t.id, a.turn, q)
-}
-
 // events tells the editor of a call. It implements toolcall.Events.
 type events struct {
 	t    *Thread
@@ -352,4 +340,11 @@ func (e events) Completed(item protocol.Item, resultOmitted bool, at time.Time) 
 	protocol.ItemCompleted.Send(e.t.editor, &protocol.ItemCompletedNotification{
 		ThreadID: e.t.id, TurnID: e.turn, Item: item, ResultOmitted: resultOmitted, CompletedAtMs: at.UnixMilli(),
 	})
+}
+
+// frozenDefinition is what the model was shown of a tool.
+func frozenDefinition(b *binding.Binding, bound *protocol.BoundTool) *toolcall.Definition {
+	return &toolcall.Definition{Hash: bound.DefinitionHash, Read: func() json.RawMessage {
+		return b.Definition(bound.Server, bound.Tool)
+	}}
 }

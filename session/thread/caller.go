@@ -2,10 +2,12 @@ package thread
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/mcp-sidecar/mcp-sidecar/binding/toolcall"
 	"github.com/mcp-sidecar/mcp-sidecar/elicit"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream"
 )
 
@@ -15,10 +17,25 @@ type caller struct {
 	t        *Thread
 	turn     protocol.TurnID
 	deadline *toolcall.Deadline
+	// tool and params are those of a tool call.
+	tool   protocol.ToolName
+	params json.RawMessage
 }
 
 // Judge implements upstream.Caller.
-func (c caller) Judge(q elicit.Question) elicit.Verdict { return c.t.judge(q) }
+func (c caller) Judge(q elicit.Question) elicit.Verdict {
+	if !q.Certain {
+		return c.t.judge(q, "", nil)
+	}
+	var arguments json.RawMessage
+	_ = rawjson.Object(c.params, func(key, value []byte) error { // ours
+		if string(key) == "arguments" {
+			arguments = value
+		}
+		return nil
+	})
+	return c.t.judge(q, c.tool, arguments)
+}
 
 // Question implements upstream.Caller. When the thread is closed meanwhile,
 // another one may have caused the question.

@@ -24,7 +24,8 @@ type generation struct {
 	servers  []*config.Server // the thread's selection, sorted by name; disabled and broken ones too
 	clients  map[protocol.ServerName]*upstream.Client
 	rules    map[protocol.ServerName]binding.Rules // of the servers
-	sandbox  json.RawMessage                       // for the servers that want to know
+	reviewer reviewer
+	sandbox  json.RawMessage // for the servers that want to know
 	born     time.Time
 	users    int
 }
@@ -51,6 +52,11 @@ func (t *Thread) next(prev *generation, cfg *config.Config, settings Settings) *
 		config: cfg, settings: settings, sandbox: t.sandboxState(settings), born: time.Now(),
 		clients: map[protocol.ServerName]*upstream.Client{}, rules: map[protocol.ServerName]binding.Rules{},
 	}
+	if prev != nil && prev.config == cfg {
+		g.reviewer = prev.reviewer
+	} else {
+		g.reviewer, _ = newReviewer(cfg) // Warnings has told what is wrong
+	}
 	can := t.editor.Questions()
 	offer := upstream.Questions{Form: can.Form, URL: can.URL}
 	for i := range cfg.Servers {
@@ -60,7 +66,7 @@ func (t *Thread) next(prev *generation, cfg *config.Config, settings Settings) *
 			continue
 		}
 		g.servers = append(g.servers, s)
-		g.rules[name] = t.rules(settings, s)
+		g.rules[name] = t.rules(g.reviewer, settings, s)
 		if !s.Startable() {
 			if _, known := prev.server(name); s.Enabled && !known {
 				f := invalid(s)

@@ -2,8 +2,11 @@ package thread
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/rs/zerolog"
 
 	"github.com/mcp-sidecar/mcp-sidecar/elicit"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
@@ -12,15 +15,20 @@ import (
 // Question implements upstream.Owner: a server asks, and no request of any
 // thread can have caused it.
 func (t *Thread) Question(ctx context.Context, q elicit.Question) (elicit.Answer, error) {
-	return t.question(ctx, q, t.judge(q))
+	return t.question(ctx, q, t.judge(q, "", nil))
 }
 
-// judge says what the thread's policy makes of a question.
-func (t *Thread) judge(q elicit.Question) elicit.Verdict {
+// judge says what the thread's policy and rules make of a question. tool and
+// arguments are those of its call, if that is certain.
+func (t *Thread) judge(q elicit.Question, tool protocol.ToolName, arguments json.RawMessage) elicit.Verdict {
 	t.mu.Lock()
-	policy := t.settings.Policy
+	policy, g := t.settings.Policy, t.current
 	t.mu.Unlock()
-	return elicit.Judge(policy, q, t.editor.Questions())
+	var rule elicit.Ruling
+	if g != nil {
+		rule = g.reviewer.rules.Question(q.Server, tool, arguments)
+	}
+	return elicit.Judge(policy, q, t.editor.Questions(), rule)
 }
 
 // question answers a question by a verdict: the policy decides, or the person
@@ -30,10 +38,12 @@ func (t *Thread) question(ctx context.Context, q elicit.Question, verdict elicit
 		if verdict.Reason == protocol.ReasonClientUnsupported {
 			t.Warn(q.Server, protocol.KindClientUnsupported, fmt.Sprintf("a question of server %q was declined: %s", q.Server, verdict.Text))
 		}
+		zerolog.Ctx(t.ctx).Info().Str("server", string(q.Server)).Str("thread", string(t.id)).Str("call", string(q.CallID)).
+			Str("source", string(verdict.Source)).Str("why", verdict.Text).Msg("a question was answered with " + string(verdict.Answer().Action) + ", nobody was asked")
 		return verdict.Answer(), nil
 	}
 	turn := q.TurnID
-	q, form, err := elicit.Prepare(q)
+	q, err := elicit.Prepare(q)
 	if err != nil {
 		return elicit.Answer{}, err
 	}
@@ -41,41 +51,27 @@ func (t *Thread) question(ctx context.Context, q elicit.Question, verdict elicit
 	defer done()
 	ctx, end := t.lived(ctx)
 	defer end()
-	return t.answered(ctx, turn, q, form)
+	return answered(t.editor.Ask(ctx, t.id, turn, q)), nil
 }
 
-// answered asks until the answer fits the form, at most MaxAnswers times. An
-// answer that never fits is a cancel.
-func (t *Thread) answered(ctx context.Context, turn protocol.TurnID, q elicit.Question, form *elicit.Form) (elicit.Answer, error) {
-	for range MaxAnswers {
-		answer, err := t.editor.Ask(ctx, t.id, turn, q)
-		var e *protocol.Error
-		switch {
-		case errors.As(err, &e) && e.Data.Kind == protocol.KindClientUnsupported:
-			return elicit.Answer{Action: protocol.AnswerDecline}, nil
-		case err != nil:
-			// The editor is gone or the question has become pointless: never an
-			// acceptance.
-			return elicit.Answer{Action: protocol.AnswerCancel}, nil
-		}
-		switch answer.Action {
-		case protocol.AnswerDecline:
-			return elicit.Answer{Action: protocol.AnswerDecline}, nil
-		case protocol.AnswerAccept:
-		default:
-			return elicit.Answer{Action: protocol.AnswerCancel}, nil
-		}
-		if form == nil {
-			return answer, nil
-		}
-		answer.Content = form.FillDefaults(answer.Content)
-		misfit := form.Validate(answer.Content)
-		if misfit == nil {
-			return answer, nil
-		}
-		t.Warn(q.Server, protocol.KindInvalidParams, fmt.Sprintf("the answer to a question of server %q does not fit its form: %v", q.Server, misfit))
+// answered is what the server hears of an answer: never an acceptance that the
+// person did not give.
+func answered(a elicit.Answer, err error) elicit.Answer {
+	var e *protocol.Error
+	switch {
+	case errors.As(err, &e) && e.Data.Kind == protocol.KindClientUnsupported:
+		return elicit.Answer{Action: protocol.AnswerDecline}
+	case err != nil: // the editor is gone, or the question has become pointless
+		return elicit.Answer{Action: protocol.AnswerCancel}
 	}
-	return elicit.Answer{Action: protocol.AnswerCancel}, nil
+	switch a.Action {
+	case protocol.AnswerAccept:
+		return a
+	case protocol.AnswerDecline:
+		return elicit.Answer{Action: protocol.AnswerDecline}
+	case protocol.AnswerCancel:
+	}
+	return elicit.Answer{Action: protocol.AnswerCancel}
 }
 
 // lived returns ctx, ended with ErrClosed when the thread is closed.

@@ -99,6 +99,7 @@ func (t *Thread) announceStartup() {
 	t.mu.Unlock()
 	if first {
 		protocol.StartupCompleted.Send(t.editor, &n)
+		t.warnAboutRules(g)
 	}
 }
 
@@ -236,21 +237,26 @@ func (t *Thread) warnAbout(cfg *config.Config) {
 // Warnings turns what is wrong in a configuration into notifications.
 func Warnings(cfg *config.Config) []protocol.ConfigWarningNotification {
 	list := []protocol.ConfigWarningNotification{}
-	add := func(p config.Problem, server protocol.ServerName) {
-		w := protocol.ConfigWarningNotification{Summary: p.Error(), Path: p.Path, Key: p.Key, Server: server, Hint: p.Hint}
-		if p.Line > 0 {
-			at := protocol.TextPosition{Line: int64(p.Line), Column: max(1, int64(p.Column))}
-			w.Range = &protocol.TextRange{Start: at, End: at}
-		}
-		list = append(list, w)
-	}
 	for _, p := range cfg.Problems {
-		add(p, "")
+		list = append(list, warning(p, ""))
+	}
+	_, problems := newReviewer(cfg)
+	for _, p := range problems {
+		list = append(list, warning(p, ""))
 	}
 	for _, s := range cfg.Servers {
 		for _, p := range s.Invalid {
-			add(p, protocol.ServerName(s.Name))
+			list = append(list, warning(p, protocol.ServerName(s.Name)))
 		}
 	}
 	return list
+}
+
+func warning(p config.Problem, server protocol.ServerName) protocol.ConfigWarningNotification {
+	w := protocol.ConfigWarningNotification{Summary: p.Error(), Path: p.Path, Key: p.Key, Server: server, Hint: p.Hint}
+	if p.Line > 0 {
+		at := protocol.TextPosition{Line: int64(p.Line), Column: max(1, int64(p.Column))}
+		w.Range = &protocol.TextRange{Start: at, End: at}
+	}
+	return w
 }

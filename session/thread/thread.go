@@ -12,16 +12,12 @@ import (
 	"github.com/mcp-sidecar/mcp-sidecar/elicit"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/session/config"
+	"github.com/mcp-sidecar/mcp-sidecar/session/keep"
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream"
 )
 
-// Limits of a thread.
-const (
-	// MaxBindings is how many bindings a thread keeps.
-	MaxBindings = 16
-	// MaxAnswers is how often an unfit answer to a question is asked for again.
-	MaxAnswers = 3
-)
+// MaxBindings is how many bindings a thread keeps.
+const MaxBindings = 16
 
 // ErrClosed is the cause with which a closed thread ends its calls.
 var ErrClosed = toolcall.ErrThreadClosed
@@ -29,8 +25,8 @@ var ErrClosed = toolcall.ErrThreadClosed
 // An Editor is what a thread needs of whoever opened it.
 type Editor interface {
 	protocol.Notifier
-	// Ask puts a question to the person. When ctx ends first, its cause is
-	// returned. A client that turns out not to know the request is a
+	// Ask puts a question to the person. An answer that accepts fits the
+	// question's form. When ctx ends first, its cause is returned. A client that turns out not to know the request is a
 	// *protocol.Error of kind clientUnsupported.
 	Ask(ctx context.Context, from protocol.ThreadID, turn protocol.TurnID, q elicit.Question) (elicit.Answer, error)
 	// Approvals reports whether the editor can be asked for approvals.
@@ -50,6 +46,8 @@ type Options struct {
 	Ephemeral bool
 	Version   string
 	Host      *upstream.Host
+	// Approvals keeps approvals beyond the thread's life.
+	Approvals *keep.Store
 	Editor    Editor
 }
 
@@ -72,6 +70,7 @@ type Thread struct {
 	ephemeral bool
 	version   string
 	host      *upstream.Host
+	approvals *keep.Store
 	editor    Editor
 	created   time.Time
 
@@ -83,22 +82,26 @@ type Thread struct {
 	gate       toolcall.Gate
 	running    sync.WaitGroup // calls, and all else that uses a generation for a request
 
-	mu        sync.Mutex
-	closed    bool
-	settings  Settings
-	current   *generation
-	held      map[*upstream.Client]int // how many generations use a client
-	closers   int                      // goroutines that end connections
-	settled   chan struct{}            // closed when the last of them is done; nil without any
-	revision  int64
-	lastCall  int64    // number of the last call id made
-	bindings  []frozen // the last MaxBindings, oldest first
-	updated   time.Time
-	calls     map[protocol.CallID]bool // those that run
-	waiting   map[protocol.ThreadActiveFlag]int
-	checked   map[protocol.ServerName]*binding.Catalog // whose filters were looked at
-	shown     bool                                     // the editor was last told that the thread is active
-	announced bool                                     // startup/completed was sent for the current generation
+	mu           sync.Mutex
+	closed       bool
+	settings     Settings
+	current      *generation
+	held         map[*upstream.Client]int // how many generations use a client
+	closers      int                      // goroutines that end connections
+	settled      chan struct{}            // closed when the last of them is done; nil without any
+	revision     int64
+	lastCall     int64           // number of the last call id made
+	lastGrant    int64           // number of the last approval id made
+	grants       []grant         // what the person allowed for the thread's life, one a tool; in that order
+	revoked      map[toolID]bool // whose mode approve in the configuration was taken back
+	bindings     []frozen        // the last MaxBindings, oldest first
+	updated      time.Time
+	calls        map[protocol.CallID]bool // those that run
+	waiting      map[protocol.ThreadActiveFlag]int
+	checked      map[protocol.ServerName]*binding.Catalog // whose filters were looked at
+	checkedRules *elicit.Rules                            // that were held against the catalogues
+	shown        bool                                     // the editor was last told that the thread is active
+	announced    bool                                     // startup/completed was sent for the current generation
 }
 
 // New opens a thread and begins to start its servers. ctx gives values only.
@@ -106,7 +109,7 @@ func New(ctx context.Context, o Options) *Thread {
 	now := time.Now()
 	t := &Thread{
 		id: o.ID, cwd: o.Cwd, provider: o.Provider, ephemeral: o.Ephemeral, version: o.Version,
-		host: o.Host, editor: o.Editor, created: now, updated: now,
+		host: o.Host, approvals: o.Approvals, editor: o.Editor, created: now, updated: now,
 		refreshing: make(chan struct{}, 1),
 		settings:   o.Settings, held: map[*upstream.Client]int{},
 		calls: map[protocol.CallID]bool{}, waiting: map[protocol.ThreadActiveFlag]int{}, checked: map[protocol.ServerName]*binding.Catalog{},

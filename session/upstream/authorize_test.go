@@ -35,7 +35,7 @@ func says(actions ...protocol.AnswerAction) *scripted {
 		if len(actions) > 1 {
 			actions = actions[1:]
 		}
-		_, _, err := elicit.Prepare(q)
+		_, err := elicit.Prepare(q)
 		return elicit.Answer{Action: action}, err
 	}}
 }
@@ -355,7 +355,7 @@ func TestChallengeNamesAPage(t *testing.T) {
 					if !tc.stays {
 						s.status = 0
 					}
-					_, _, err := elicit.Prepare(q)
+					_, err := elicit.Prepare(q)
 					return elicit.Answer{Action: tc.says}, err
 				}}
 				result, err := c.CallTool(t.Context(), Call{ID: "1", Token: "1", Caller: me, Params: json.RawMessage(`{"name":"t"}`)})

@@ -55,6 +55,7 @@ func (c *Client) put(ctx context.Context, q elicit.Question, from []*inflight, c
 		return c.owner.Question(ctx, q)
 	}
 	var verdicts []elicit.Verdict
+	q.Certain = certain && from[0].ID != ""
 	for _, f := range from {
 		verdicts = append(verdicts, f.Caller.Judge(q))
 		if !certain && f.ID != "" {
@@ -68,7 +69,7 @@ func (c *Client) put(ctx context.Context, q elicit.Question, from []*inflight, c
 		}
 	}
 	for _, f := range from {
-		q.CallID, q.Certain = f.ID, certain && f.ID != ""
+		q.CallID = f.ID
 		answer, err := f.Caller.Question(ctx, q, verdict)
 		if !errors.Is(err, ErrCallerGone) {
 			return answer, err

@@ -94,7 +94,7 @@ func (e *editor) start(ctx context.Context, url string, s scenario) error {
 	err := e.Call(ctx, "initialize", protocol.InitializeParams{
 		ClientInfo: protocol.ClientInfo{Name: "suite-driver", Version: "1"},
 		Capabilities: &protocol.ClientCapabilities{MCP: &protocol.MCPCapabilities{
-			Approvals: true, Elicitation: &protocol.ElicitationCapability{Form: true},
+			Approvals: true, Elicitation: &protocol.ElicitationCapability{Form: true, ApplyDefaults: true},
 		}},
 	}, nil)
 	if err != nil {

@@ -1,0 +1,191 @@
+package thread
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/mcp-sidecar/mcp-sidecar/binding/toolcall"
+	"github.com/mcp-sidecar/mcp-sidecar/elicit"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/session/config"
+	"github.com/mcp-sidecar/mcp-sidecar/session/keep"
+)
+
+// keepTime bounds how long a call waits until its approval is written.
+const keepTime = 5 * time.Second
+
+// A toolID is a tool by its raw names.
+type toolID struct {
+	server protocol.ServerName
+	tool   protocol.ToolName
+}
+
+// A grant is a tool that the person allowed for the life of the thread.
+type grant struct {
+	id         protocol.ApprovalID
+	server     protocol.ServerName
+	tool       protocol.ToolName
+	identity   string // of the server's connection
+	definition toolcall.Definition
+	at         time.Time
+}
+
+// person is the one behind the editor, asked for one call. It implements
+// toolcall.Person.
+type person struct {
+	t      *Thread
+	turn   protocol.TurnID
+	target *target
+}
+
+// Ask implements toolcall.Person.
+func (p person) Ask(ctx context.Context, q elicit.Question) (elicit.Answer, error) {
+	done := p.t.wait(protocol.WaitingOnApproval)
+	defer done()
+	return p.t.editor.Ask(ctx, p.t.id, p.turn, q)
+}
+
+// Recall implements toolcall.Person.
+func (p person) Recall(tool toolcall.Tool) toolcall.Memory {
+	x := p.target
+	var m toolcall.Memory
+	entry, ok := x.g.server(x.name)
+	if !ok {
+		return m
+	}
+	_, m.Lasting = x.g.config.ApprovalPlace(entry.Name, string(x.tool))
+	if kept, ok := p.kept(entry); ok && tool.Mode == elicit.ModeApprove {
+		switch {
+		case kept.Declared != entry.Declared:
+			m.Standing, m.ServerChanged = elicit.MemoryModeOutdated, true
+		case kept.DefinitionHash != tool.Definition.Hash:
+			m.Standing = elicit.MemoryModeOutdated
+			m.Allowed = toolcall.Definition{Hash: kept.DefinitionHash, Read: func() json.RawMessage { return kept.Definition }}
+		}
+	}
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	if p.t.revoked[toolID{x.name, x.tool}] {
+		m = toolcall.Memory{Standing: elicit.MemoryModeRevoked, Lasting: m.Lasting}
+	}
+	i := p.t.grantLocked(x.name, x.tool)
+	if i < 0 || p.t.grants[i].identity != entry.Identity() {
+		return m
+	}
+	switch g := p.t.grants[i]; {
+	case g.definition.Hash == tool.Definition.Hash:
+		m.Standing = elicit.MemoryHolds
+	case m.Standing == elicit.MemoryNone:
+		m.Standing, m.Allowed = elicit.MemoryOutdated, g.definition
+	}
+	return m
+}
+
+// kept returns what was kept about the mode approve of the call's tool, if an
+// answer of a person wrote it.
+func (p person) kept(entry *config.Server) (keep.Approval, bool) {
+	x := p.target
+	file := x.g.config.ApprovedIn(entry.Name, string(x.tool))
+	if file == "" {
+		return keep.Approval{}, false
+	}
+	return p.t.approvals.Recall(file, x.name, x.tool)
+}
+
+// Remember implements toolcall.Person.
+func (p person) Remember(ctx context.Context, tool toolcall.Tool, scope protocol.ApprovalScope) {
+	x := p.target
+	entry, ok := x.g.server(x.name)
+	if !ok {
+		return
+	}
+	now := time.Now()
+	p.t.grant(grant{server: x.name, tool: x.tool, identity: entry.Identity(), definition: tool.Definition, at: now})
+	if scope != protocol.ApprovalAlways {
+		return
+	}
+	place, ok := x.g.config.ApprovalPlace(entry.Name, string(x.tool))
+	if !ok { // it was not offered then
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
+	defer cancel()
+	err := p.t.approvals.Keep(ctx, keep.Approval{
+		File: place.File, Path: place.Path, Server: x.name, Tool: x.tool, Declared: entry.Declared,
+		DefinitionHash: tool.Definition.Hash, Definition: tool.Definition.Read(), At: now,
+	})
+	if err != nil {
+		p.t.Warn(x.name, protocol.KindConfigNotWritten, fmt.Sprintf(
+			"that tool %q of server %q may run without asking could not be kept for good, but is for this session: %v", x.tool, x.name, err))
+	}
+}
+
+// grant remembers g in place of what was remembered of its tool.
+func (t *Thread) grant(g grant) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lastGrant++
+	g.id = protocol.ApprovalID(string(t.id) + "-a-" + strconv.FormatInt(t.lastGrant, 10))
+	if i := t.grantLocked(g.server, g.tool); i >= 0 {
+		t.grants = slices.Delete(t.grants, i, i+1)
+	}
+	t.grants = append(t.grants, g)
+}
+
+func (t *Thread) grantLocked(server protocol.ServerName, tool protocol.ToolName) int {
+	return slices.IndexFunc(t.grants, func(g grant) bool { return g.server == server && g.tool == tool })
+}
+
+// Approvals lists what is remembered for the life of the thread, in the order
+// in which it was allowed.
+func (t *Thread) Approvals() []protocol.RememberedApproval {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := make([]protocol.RememberedApproval, len(t.grants))
+	for i, g := range t.grants {
+		out[i] = t.describe(g)
+	}
+	return out
+}
+
+func (t *Thread) describe(g grant) protocol.RememberedApproval {
+	return protocol.RememberedApproval{
+		ID: g.id, Scope: protocol.ApprovalSession, ThreadID: t.id, Server: g.server, Tool: g.tool,
+		DefinitionHash: g.definition.Hash, ApprovedAtMs: g.at.UnixMilli(),
+	}
+}
+
+// Revoke forgets the approvals that match says, and returns them.
+func (t *Thread) Revoke(match func(protocol.RememberedApproval) bool) []protocol.RememberedApproval {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []protocol.RememberedApproval
+	t.grants = slices.DeleteFunc(t.grants, func(g grant) bool {
+		described := t.describe(g)
+		if !match(described) {
+			return false
+		}
+		out = append(out, described)
+		return true
+	})
+	return out
+}
+
+// Unkeep makes the thread ask about a tool again whose approval for good was
+// taken back: what the thread has read of the configuration says mode approve
+// still, if that was written before the thread began.
+func (t *Thread) Unkeep(a keep.Approval) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.current == nil || t.current.config.ApprovedIn(string(a.Server), string(a.Tool)) != a.File {
+		return
+	}
+	if t.revoked == nil {
+		t.revoked = map[toolID]bool{}
+	}
+	t.revoked[toolID{a.Server, a.Tool}] = true
+}
