@@ -127,7 +127,7 @@ func (f *freezer) bind(s *Server, namespace string, tools []*Tool, names []strin
 		hints := s.Rules.HintsOf(t)
 		outlook := protocol.OutlookAsk
 		if s.Rules.Outlook != nil {
-			outlook = s.Rules.Outlook(t.Name, hints)
+			outlook = s.Rules.Outlook(t, hints)
 		}
 		made := t.derived()
 		f.binding.Tools = append(f.binding.Tools, protocol.BoundTool{

@@ -16,7 +16,7 @@ import (
 )
 
 func TestGoldenBindings(t *testing.T) {
-	outlook := func(_ protocol.ToolName, h protocol.Hints) protocol.ApprovalOutlook {
+	outlook := func(_ *Tool, h protocol.Hints) protocol.ApprovalOutlook {
 		if h.ReadOnly != nil && *h.ReadOnly {
 			return protocol.OutlookAllow
 		}
@@ -226,7 +226,7 @@ func TestHintsAndOutlook(t *testing.T) {
 	s := Server{Name: "s", Catalog: catalogOf("s",
 		`{"name":"read","inputSchema":{},"annotations":{"readOnlyHint":true,"destructiveHint":false}}`, `{"name":"write","inputSchema":{}}`)}
 	s.Rules.Tools = map[protocol.ToolName]ToolRules{"read": {Hints: protocol.Hints{Destructive: &yes}}, "write": {Hints: protocol.Hints{ReadOnly: &no}}}
-	s.Rules.Outlook = func(name protocol.ToolName, h protocol.Hints) protocol.ApprovalOutlook {
+	s.Rules.Outlook = func(tool *Tool, h protocol.Hints) protocol.ApprovalOutlook {
 		if h.Destructive != nil && *h.Destructive {
 			return protocol.OutlookDeny
 		}
@@ -286,7 +286,7 @@ func TestFingerprint(t *testing.T) {
 		}),
 		"exposure": with(func(in *Input) { in.Servers[0].Rules.Exposure = protocol.ExposureHidden }),
 		"outlook": with(func(in *Input) {
-			in.Servers[0].Rules.Outlook = func(protocol.ToolName, protocol.Hints) protocol.ApprovalOutlook { return protocol.OutlookAllow }
+			in.Servers[0].Rules.Outlook = func(*Tool, protocol.Hints) protocol.ApprovalOutlook { return protocol.OutlookAllow }
 		}),
 		"parallel": with(func(in *Input) { in.Servers[0].Rules.Parallel = true }),
 	} {

@@ -27,7 +27,7 @@ type Rules struct {
 	Parallel bool
 	// Outlook says what would be decided now for a call of a tool with these
 	// hints; nil stands for asking.
-	Outlook func(protocol.ToolName, protocol.Hints) protocol.ApprovalOutlook
+	Outlook func(*Tool, protocol.Hints) protocol.ApprovalOutlook
 }
 
 // ToolRules are the settings of one tool.

@@ -56,8 +56,9 @@ type Sidecar interface {
 	// ApprovalList lists what a person allowed for longer than one call.
 	ApprovalList(context.Context, *ApprovalListParams) (*ApprovalListResult, error)
 	// ApprovalRevoke takes approvals back. One for good is taken out of the
-	// file that it was written in; if that file can't be changed it is refused
-	// with kind configNotWritten, and nothing is taken back.
+	// file that it was written in, and ends in every open thread. A file that
+	// can't be changed makes it fail with kind configNotWritten: what was taken
+	// back before stays so, the rest is as it was.
 	ApprovalRevoke(context.Context, *ApprovalRevokeParams) (*ApprovalRevokeResult, error)
 
 	// ServerStatusList says how each configured server is and what it

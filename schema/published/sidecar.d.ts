@@ -68,8 +68,8 @@ export interface EditorRequests {
   "approval/list": { params: ApprovalListParams; result: ApprovalListResult };
   /**
    * `approval/revoke` takes approvals back. One for good is taken out of the file that it was
-   * written in; if that file can't be changed it is refused with kind configNotWritten, and
-   * nothing is taken back.
+   * written in, and ends in every open thread. A file that can't be changed makes it fail with
+   * kind configNotWritten: what was taken back before stays so, the rest is as it was.
    */
   "approval/revoke": { params: ApprovalRevokeParams; result: ApprovalRevokeResult };
   /**

@@ -143,14 +143,16 @@ func (t *Thread) catalogue(g *generation) binding.Input {
 }
 
 // rules turns a server's configuration into what binding needs of it.
-func (t *Thread) rules(review reviewer, set Settings, s *config.Server) binding.Rules {
+func (t *Thread) rules(cfg *config.Config, review reviewer, set Settings, s *config.Server) binding.Rules {
 	name := protocol.ServerName(s.Name)
 	r := binding.Rules{
 		Enabled: s.EnabledTools, Disabled: s.DisabledTools, NoPrefix: !s.ToolNamePrefix, Parallel: s.SupportsParallel,
-		Outlook: func(tool protocol.ToolName, hints protocol.Hints) protocol.ApprovalOutlook {
+		Outlook: func(tool *binding.Tool, hints protocol.Hints) protocol.ApprovalOutlook {
+			mode := elicit.ApprovalMode(s.Approval(string(tool.Name)))
+			kept := t.keptFor(cfg, s, tool.Name, mode, tool.DefinitionHash)
 			return elicit.Approve(elicit.ApprovalRequest{
-				Server: name, Tool: tool, Mode: elicit.ApprovalMode(s.Approval(string(tool))), Hints: hints,
-				Policy: set.Policy, CanAsk: t.editor.Approvals(), Rule: review.rules.Tool(name, tool),
+				Server: name, Tool: tool.Name, Mode: mode, DefaultMode: elicit.ApprovalMode(s.DefaultApproval), Hints: hints,
+				Policy: set.Policy, CanAsk: t.editor.Approvals(), Rule: review.rules.Tool(name, tool.Name), Memory: kept.Standing,
 			}).Outlook()
 		},
 	}

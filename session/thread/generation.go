@@ -66,7 +66,7 @@ func (t *Thread) next(prev *generation, cfg *config.Config, settings Settings) *
 			continue
 		}
 		g.servers = append(g.servers, s)
-		g.rules[name] = t.rules(g.reviewer, settings, s)
+		g.rules[name] = t.rules(cfg, g.reviewer, settings, s)
 		if !s.Startable() {
 			if _, known := prev.server(name); s.Enabled && !known {
 				f := invalid(s)

@@ -52,26 +52,14 @@ func (p person) Ask(ctx context.Context, q elicit.Question) (elicit.Answer, erro
 // Recall implements toolcall.Person.
 func (p person) Recall(tool toolcall.Tool) toolcall.Memory {
 	x := p.target
-	var m toolcall.Memory
 	entry, ok := x.g.server(x.name)
 	if !ok {
-		return m
+		return toolcall.Memory{}
 	}
+	m := p.t.keptFor(x.g.config, entry, x.tool, tool.Mode, func() string { return tool.Definition.Hash })
 	_, m.Lasting = x.g.config.ApprovalPlace(entry.Name, string(x.tool))
-	if kept, ok := p.kept(entry); ok && tool.Mode == elicit.ModeApprove {
-		switch {
-		case kept.Declared != entry.Declared:
-			m.Standing, m.ServerChanged = elicit.MemoryModeOutdated, true
-		case kept.DefinitionHash != tool.Definition.Hash:
-			m.Standing = elicit.MemoryModeOutdated
-			m.Allowed = toolcall.Definition{Hash: kept.DefinitionHash, Read: func() json.RawMessage { return kept.Definition }}
-		}
-	}
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
-	if p.t.revoked[toolID{x.name, x.tool}] {
-		m = toolcall.Memory{Standing: elicit.MemoryModeRevoked, Lasting: m.Lasting}
-	}
 	i := p.t.grantLocked(x.name, x.tool)
 	if i < 0 || p.t.grants[i].identity != entry.Identity() {
 		return m
@@ -85,15 +73,35 @@ func (p person) Recall(tool toolcall.Tool) toolcall.Memory {
 	return m
 }
 
-// kept returns what was kept about the mode approve of the call's tool, if an
-// answer of a person wrote it.
-func (p person) kept(entry *config.Server) (keep.Approval, bool) {
-	x := p.target
-	file := x.g.config.ApprovedIn(entry.Name, string(x.tool))
-	if file == "" {
-		return keep.Approval{}, false
+// keptFor says whether mode approve of a tool counts, if a person's answer wrote
+// it into the configuration: not when the tool or the server is another one
+// since, and not when they took it back. hash is the tool's definition now.
+func (t *Thread) keptFor(cfg *config.Config, entry *config.Server, tool protocol.ToolName, mode elicit.ApprovalMode, hash func() string) toolcall.Memory {
+	if mode != elicit.ModeApprove {
+		return toolcall.Memory{}
 	}
-	return p.t.approvals.Recall(file, x.name, x.tool)
+	file := cfg.ApprovedIn(entry.Name, string(tool))
+	if file == "" {
+		return toolcall.Memory{}
+	}
+	server := protocol.ServerName(entry.Name)
+	t.mu.Lock()
+	revoked := t.revoked[toolID{server, tool}]
+	t.mu.Unlock()
+	if revoked {
+		return toolcall.Memory{Standing: elicit.MemoryModeRevoked}
+	}
+	kept, ok := t.approvals.Recall(file, server, tool)
+	switch {
+	case !ok: // a person wrote it by hand
+		return toolcall.Memory{}
+	case kept.Declared != entry.Declared:
+		return toolcall.Memory{Standing: elicit.MemoryModeOutdated, ServerChanged: true}
+	case kept.DefinitionHash != hash():
+		return toolcall.Memory{Standing: elicit.MemoryModeOutdated, Allowed: toolcall.Definition{
+			Hash: kept.DefinitionHash, Read: func() json.RawMessage { return kept.Definition }}}
+	}
+	return toolcall.Memory{}
 }
 
 // Remember implements toolcall.Person.

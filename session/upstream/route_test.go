@@ -74,7 +74,7 @@ func runs(c *Client, callers ...*scripted) []*inflight {
 	return list
 }
 
-// A question that any of several calls may have caused goes to the caller of the
+// O085: a question that any of several calls may have caused goes to the caller of the
 // most recent, names all, and stops the clocks of all until the last of them has
 // ended. Only the call that a question is certain to come from stands still for
 // it.

@@ -121,7 +121,7 @@ func TestManyProcessesInPlace(t *testing.T) {
 	wantAll(t, filepath.Join(dir, "g"), "a", "b", "c")
 }
 
-// A program that knows no lock and renames loses nothing to us. What it takes
+// O241: a program that knows no lock and renames loses nothing to us. What it takes
 // from us is its own doing: it may rename over an edit that it has not read.
 func TestForeignWriter(t *testing.T) {
 	if !canSwap {

@@ -108,7 +108,7 @@ func unmark(doc string, old bool) string {
 	}
 }
 
-// A key goes where a person would have put it, and nothing else changes.
+// O241, O246: a key goes where a person would have put it, and nothing else changes.
 func TestSet(t *testing.T) {
 	for _, c := range setCases {
 		t.Run(c.name, func(t *testing.T) {
