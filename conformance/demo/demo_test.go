@@ -106,6 +106,8 @@ func TestTheDemoShowsWhatItSays(t *testing.T) {
 	for _, want := range []string{
 		`"method":"initialize"`, `"method":"thread/start"`, `"method":"thread/binding/freeze"`, "mcp__notes__add_note     ask",
 		`"name":"search_notes"`, `Allow the notes MCP server to run tool`, "The demo answers in your place",
+		`"source":"memory"`, `"persist":"always"`, "    [mcp_servers.notes.tools.add_note]", `    approval_mode = "approve"`,
+		`"method":"approval/list"`, `"method":"approval/revoke"`,
 		`for how many, and when?`, playedBooking, `"progress":3`, `"method":"$/cancelRequest"`, `"status":"cancelled"`,
 		"The sidecar has ended with code 0.", "bytes in all",
 	} {
@@ -136,10 +138,13 @@ func TestFullLinesAndColours(t *testing.T) {
 
 func TestAPersonAnswers(t *testing.T) {
 	for _, c := range []struct{ name, typed, want string }{
-		{"yes", "y\nyes\n4\n21:00\n", "The Blue Jar, 4 people, 21:00"},
-		{"no", "n\n\n", "the call was declined"},
-		{"an answer that does not fit is asked for again", "y\ny\n44\n21:00\ny\n5\n18:00\n", "The Blue Jar, 5 people, 18:00"},
-		{"an answer that never fits", "y\n" + strings.Repeat("y\n2\nnoon\n", 3), "Nothing is booked"},
+		{"yes, and for longer", "s\na\nyes\n4\n21:00\n", "The Blue Jar, 4 people, 21:00"},
+		{"yes, each time", "y\nyes\nY\nyes\n4\n21:00\n", "config.toml is as it was"},
+		{"for the session only", "s\ns\nyes\n4\n21:00\n", "config.toml is as it was"},
+		{"for good at once", "a\nyes\n4\n21:00\n", "approval_mode = "},
+		{"no", "n\n\nno\n\n", "the call was declined"},
+		{"an answer that does not fit is asked for again", "s\na\ny\n44\n21:00\ny\n5\n18:00\n", "The Blue Jar, 5 people, 18:00"},
+		{"an answer that never fits", "s\na\n" + strings.Repeat("y\n2\nnoon\n", 3), "Nothing is booked"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, err := perform(t, Options{Interactive: true, In: strings.NewReader(c.typed), Echo: true, Full: true})
@@ -169,6 +174,8 @@ func TestALieIsFound(t *testing.T) {
 		{"a wrong outlook", `"approval":"ask"=>"approval":"allow"`, "notes add_note"},
 		{"a wrong text", `rear wheel=>front wheel`, "rear wheel"},
 		{"the wrong one decided", `"source":"annotations"=>"source":"policy"`, `decided by "policy"`},
+		{"nothing is remembered", `"source":"memory"=>"source":"person"`, `decided by "person"`},
+		{"a list without it", `"scope":"always"=>"scope":"session"`, "not in the list"},
 		{"no approval", `codex_approval_kind=>approval_kind`, "whether the tool may run"},
 		{"the question of another", `"serverName":"town"=>"serverName":"notes"`, "did not arrive"},
 		{"a cancel that did not", `"status":"cancelled","reason":"cancelled"=>"status":"completed"`, `ended "completed"`},

@@ -28,19 +28,38 @@ func isApproval(q *protocol.ElicitationRequestParams) bool {
 	return json.Unmarshal(q.Meta, &meta) == nil && meta.Kind == "mcp_tool_call"
 }
 
-// played is the person that the demo plays: one who allows everything, and
-// wants a table for two.
-type played struct{ screen *screen }
+// played is the person that the demo plays: one who allows the tool for the
+// session, and for good when asked again, and wants a table for two.
+type played struct {
+	screen *screen
+	asked  bool // before; a question comes at a time
+}
 
 const playedBooking = `{"people":2,"time":"19:30"}`
 
-func (p played) answer(_ context.Context, q *protocol.ElicitationRequestParams) (*protocol.ElicitationRequestResult, error) {
-	if isApproval(q) {
-		p.screen.say("(The demo answers in your place: yes. With --interactive you are asked.)")
-		return &protocol.ElicitationRequestResult{Action: protocol.AnswerAccept, Content: json.RawMessage(`{}`)}, nil
+func (p *played) answer(_ context.Context, q *protocol.ElicitationRequestParams) (*protocol.ElicitationRequestResult, error) {
+	if !isApproval(q) {
+		p.screen.say("(The demo fills the form in. With --interactive you do.)")
+		return &protocol.ElicitationRequestResult{Action: protocol.AnswerAccept, Content: json.RawMessage(playedBooking)}, nil
 	}
-	p.screen.say("(The demo fills the form in. With --interactive you do.)")
-	return &protocol.ElicitationRequestResult{Action: protocol.AnswerAccept, Content: json.RawMessage(playedBooking)}, nil
+	answer := allow(protocol.ApprovalSession)
+	if p.asked {
+		answer = allow(protocol.ApprovalAlways)
+		p.screen.say("(The demo answers in your place: yes, and don't ask me again.)")
+	} else {
+		p.screen.say("(The demo answers in your place: yes, for this session. With --interactive you are asked.)")
+	}
+	p.asked = true
+	return answer, nil
+}
+
+// allow answers an approval with yes, for so long.
+func allow(scope protocol.ApprovalScope) *protocol.ElicitationRequestResult {
+	r := &protocol.ElicitationRequestResult{Action: protocol.AnswerAccept, Content: json.RawMessage(`{}`)}
+	if scope != protocol.ApprovalOnce {
+		r.Meta = json.RawMessage(`{"persist":"` + string(scope) + `"}`)
+	}
+	return r
 }
 
 // asked is the person at the terminal.
@@ -83,6 +102,9 @@ func (a *asked) prompt(ctx context.Context, text string) (string, error) {
 func (a *asked) answer(ctx context.Context, q *protocol.ElicitationRequestParams) (*protocol.ElicitationRequestResult, error) {
 	a.screen.say("")
 	a.screen.say("%s asks: %s", q.ServerName, q.Message)
+	if isApproval(q) {
+		return a.approve(ctx)
+	}
 	yes, err := a.prompt(ctx, "Answer? [y/N] ")
 	if err != nil {
 		return nil, err
@@ -95,6 +117,23 @@ func (a *asked) answer(ctx context.Context, q *protocol.ElicitationRequestParams
 		return nil, err
 	}
 	return &protocol.ElicitationRequestResult{Action: protocol.AnswerAccept, Content: content}, nil
+}
+
+// approve asks whether a tool may run, and for how long.
+func (a *asked) approve(ctx context.Context) (*protocol.ElicitationRequestResult, error) {
+	said, err := a.prompt(ctx, "Allow? [y = once, s = for this session, a = don't ask me again, N] ")
+	if err != nil {
+		return nil, err
+	}
+	switch strings.ToLower(said) {
+	case "y", "yes":
+		return allow(protocol.ApprovalOnce), nil
+	case "s":
+		return allow(protocol.ApprovalSession), nil
+	case "a":
+		return allow(protocol.ApprovalAlways), nil
+	}
+	return &protocol.ElicitationRequestResult{Action: protocol.AnswerDecline}, nil
 }
 
 // fill asks for each field of a form, in its order of names.

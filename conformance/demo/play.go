@@ -28,7 +28,10 @@ type play struct {
 	screen  *screen
 	witness witness
 
-	self, town, home string
+	town, home string
+	written    string // the configuration, as it was at first
+	// allowed is for how long the person allowed the writing tool at first.
+	allowed protocol.ApprovalScope
 
 	// progress gets a token for each report of the slow call. Its capacity is
 	// the number of reports there can be.
@@ -51,7 +54,7 @@ func (p *play) heard(method string, _ json.RawMessage) {
 // steps plays all but the end.
 func (p *play) steps(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		p.initialize, p.startThread, p.freeze, p.read, p.approve, p.question, p.cancel,
+		p.initialize, p.startThread, p.freeze, p.read, p.approve, p.session, p.always, p.question, p.cancel,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -78,18 +81,11 @@ func (p *play) initialize(ctx context.Context) error {
 }
 
 func (p *play) startThread(ctx context.Context) error {
-	p.screen.begin("It opens a thread with two servers: notes, a process that speaks MCP over stdio, and town, which speaks Streamable HTTP at %s. "+
-		"They could as well be in config.toml. The sidecar starts both at once and tells how far they are.", p.town)
-	config, err := json.Marshal(map[string]any{"mcp_servers": map[protocol.ServerName]any{
-		notesName: map[string]any{"command": p.self, "args": []string{"demo-server"}},
-		townName:  map[string]any{"url": p.town},
-	}})
-	if err != nil {
-		return err
-	}
+	p.screen.begin("It opens a thread. The configuration has two servers: notes, a process that speaks MCP over stdio, and town, which "+
+		"speaks Streamable HTTP at %s. The sidecar starts both at once and tells how far they are.", p.town)
 	var r protocol.ThreadStartResult
 	if err := p.client.Call(ctx, "thread/start", &protocol.ThreadStartParams{
-		Cwd: p.home, Config: config, WaitForServersMs: (30 * time.Second).Milliseconds(),
+		Cwd: p.home, WaitForServersMs: (30 * time.Second).Milliseconds(),
 	}, &r); err != nil {
 		return err
 	}
@@ -196,7 +192,8 @@ func (p *play) approve(ctx context.Context) error {
 	if len(asked) != 1 || !isApproval(asked[0].question) {
 		return fmt.Errorf("there was not one question whether the tool may run, but %d questions", len(asked))
 	}
-	if asked[0].answer.Action != protocol.AnswerAccept {
+	p.allowed = scopeOf(asked[0].answer)
+	if p.allowed == "" {
 		p.screen.say("The note was not written: the model reads that the call was declined.")
 		return want(r, protocol.CallDeclined, protocol.ReasonUserDeclined, protocol.SourcePerson, "")
 	}

@@ -59,8 +59,12 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	defer func() { cancel(); <-townEnded }()
 
-	p := &play{screen: s, self: o.Self, town: town, home: home, progress: make(chan struct{}, maxCount)}
-	p.witness.person = played{s}
+	written, err := writeConfig(home, o.Self, town)
+	if err != nil {
+		return fmt.Errorf("demo: writing a configuration: %w", err)
+	}
+	p := &play{screen: s, town: town, home: home, written: written, progress: make(chan struct{}, maxCount)}
+	p.witness.person = &played{screen: s}
 	if o.Interactive {
 		p.witness.person = newAsked(s, o.In, o.Echo)
 	}
