@@ -176,3 +176,23 @@ func (u *rule) holds(d *document) certainty {
 	}
 	return no
 }
+
+// Stricter returns the ruling that lets less happen: to deny before to ask,
+// that before none, none before to allow; r if both are the same.
+func (r Ruling) Stricter(other Ruling) Ruling {
+	rank := func(a RuleAction) int {
+		switch a {
+		case RuleDeny:
+			return 3
+		case RuleAsk:
+			return 2
+		case RuleAllow:
+			return 0
+		}
+		return 1
+	}
+	if rank(other.Action) > rank(r.Action) {
+		return other
+	}
+	return r
+}

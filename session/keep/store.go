@@ -69,6 +69,9 @@ func (a Approval) is(file string, server protocol.ServerName, tool protocol.Tool
 // and keeps none.
 type Store struct {
 	home string
+	// writing is the right to change the records; its capacity is 1. What is
+	// known follows the file in the order of the changes.
+	writing chan struct{}
 
 	mu      sync.Mutex
 	records []Approval // oldest first; replaced, never changed
@@ -78,7 +81,7 @@ type Store struct {
 // nothing. A file of records that can't be read counts as empty, and problem
 // says so.
 func Open(home string) (s *Store, problem error) {
-	s = &Store{home: home}
+	s = &Store{home: home, writing: make(chan struct{}, 1)}
 	return s, s.Reload()
 }
 
@@ -198,6 +201,12 @@ func without(all []Approval, a Approval) []Approval {
 
 // record changes the records on disk and takes over what is there then.
 func (s *Store) record(ctx context.Context, change func([]Approval) []Approval) error {
+	select {
+	case s.writing <- struct{}{}:
+		defer func() { <-s.writing }()
+	case <-ctx.Done():
+		return fmt.Errorf("keeping what was approved: %w", context.Cause(ctx))
+	}
 	if err := s.create(); err != nil {
 		return err
 	}

@@ -22,19 +22,24 @@ type caller struct {
 	params json.RawMessage
 }
 
-// Judge implements upstream.Caller.
+// Judge implements upstream.Caller. Of a question that is certain the call is
+// known to the rules; of another what they say if it comes from this call, or
+// if it comes from nowhere, whichever is stricter.
 func (c caller) Judge(q elicit.Question) elicit.Verdict {
-	if !q.Certain {
-		return c.t.judge(q, "", nil)
-	}
-	var arguments json.RawMessage
-	_ = rawjson.Object(c.params, func(key, value []byte) error { // ours
-		if string(key) == "arguments" {
-			arguments = value
+	return c.t.judge(q, func(rules *elicit.Rules) elicit.Ruling {
+		var arguments json.RawMessage
+		_ = rawjson.Object(c.params, func(key, value []byte) error { // ours
+			if string(key) == "arguments" {
+				arguments = value
+			}
+			return nil
+		})
+		ruling := rules.Question(q.Server, c.tool, arguments)
+		if !q.Certain {
+			ruling = ruling.Stricter(rules.Question(q.Server, "", nil))
 		}
-		return nil
+		return ruling
 	})
-	return c.t.judge(q, c.tool, arguments)
 }
 
 // Question implements upstream.Caller. When the thread is closed meanwhile,

@@ -2,7 +2,6 @@ package thread
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -15,27 +14,27 @@ import (
 // Question implements upstream.Owner: a server asks, and no request of any
 // thread can have caused it.
 func (t *Thread) Question(ctx context.Context, q elicit.Question) (elicit.Answer, error) {
-	return t.question(ctx, q, t.judge(q, "", nil))
+	return t.question(ctx, q, t.judge(q, func(rules *elicit.Rules) elicit.Ruling { return rules.Question(q.Server, "", nil) }))
 }
 
-// judge says what the thread's policy and rules make of a question. tool and
-// arguments are those of its call, if that is certain.
-func (t *Thread) judge(q elicit.Question, tool protocol.ToolName, arguments json.RawMessage) elicit.Verdict {
+// judge says what the thread's policy and rules make of a question, in one
+// snapshot. ruling asks the rules.
+func (t *Thread) judge(q elicit.Question, ruling func(*elicit.Rules) elicit.Ruling) elicit.Verdict {
 	t.mu.Lock()
 	policy, g := t.settings.Policy, t.current
 	t.mu.Unlock()
-	var rule elicit.Ruling
+	var rules *elicit.Rules
 	if g != nil {
-		rule = g.reviewer.rules.Question(q.Server, tool, arguments)
+		rules = g.reviewer.rules
 	}
-	return elicit.Judge(policy, q, t.editor.Questions(), rule)
+	return elicit.Judge(policy, q, t.editor.Questions(), ruling(rules))
 }
 
 // question answers a question by a verdict: the policy decides, or the person
 // does.
 func (t *Thread) question(ctx context.Context, q elicit.Question, verdict elicit.Verdict) (elicit.Answer, error) {
 	if verdict.Decision != elicit.Ask {
-		if verdict.Reason == protocol.ReasonClientUnsupported {
+		if verdict.Reason == protocol.ReasonClientUnsupported && t.firstUnsupported(q.Server) {
 			t.Warn(q.Server, protocol.KindClientUnsupported, fmt.Sprintf("a question of server %q was declined: %s", q.Server, verdict.Text))
 		}
 		zerolog.Ctx(t.ctx).Info().Str("server", string(q.Server)).Str("thread", string(t.id)).Str("call", string(q.CallID)).
@@ -52,6 +51,21 @@ func (t *Thread) question(ctx context.Context, q elicit.Question, verdict elicit
 	ctx, end := t.lived(ctx)
 	defer end()
 	return answered(t.editor.Ask(ctx, t.id, turn, q)), nil
+}
+
+// firstUnsupported is true for the first question of a server that the editor
+// can't show: one warning is enough.
+func (t *Thread) firstUnsupported(server protocol.ServerName) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.unsupported[server] {
+		return false
+	}
+	if t.unsupported == nil {
+		t.unsupported = map[protocol.ServerName]bool{}
+	}
+	t.unsupported[server] = true
+	return true
 }
 
 // answered is what the server hears of an answer: never an acceptance that the

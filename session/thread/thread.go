@@ -99,6 +99,7 @@ type Thread struct {
 	calls        map[protocol.CallID]bool // those that run
 	waiting      map[protocol.ThreadActiveFlag]int
 	checked      map[protocol.ServerName]*binding.Catalog // whose filters were looked at
+	unsupported  map[protocol.ServerName]bool             // whose questions the editor can't show, and was told so
 	checkedRules *elicit.Rules                            // that were held against the catalogues
 	shown        bool                                     // the editor was last told that the thread is active
 	announced    bool                                     // startup/completed was sent for the current generation
