@@ -69,8 +69,9 @@ func (a Approval) is(file string, server protocol.ServerName, tool protocol.Tool
 // and keeps none.
 type Store struct {
 	home string
-	// writing is the right to change the records; its capacity is 1. What is
-	// known follows the file in the order of the changes.
+	// writing is the right to keep and revoke; its capacity is 1. So what is
+	// known follows the file in the order of the changes, and the locks on files
+	// are waited for by other processes only.
 	writing chan struct{}
 
 	mu      sync.Mutex
@@ -134,11 +135,16 @@ func (s *Store) Keep(ctx context.Context, a Approval) error {
 	if len(a.Definition) > maxDefinition {
 		a.Definition = nil
 	}
+	release, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	before, had := s.Recall(a.File, a.Server, a.Tool)
 	if err := s.record(ctx, func(all []Approval) []Approval { return append(without(all, a), a) }); err != nil {
 		return err
 	}
-	err := fileedit.Update(ctx, a.File, s.home, func(old []byte) ([]byte, error) { return tomledit.Set(old, a.Path, approve) })
+	err = fileedit.Update(ctx, a.File, s.home, func(old []byte) ([]byte, error) { return tomledit.Set(old, a.Path, approve) })
 	if err == nil {
 		return nil
 	}
@@ -182,7 +188,12 @@ func (s *Store) Revoke(ctx context.Context, a Approval) error {
 	if s == nil {
 		return nil
 	}
-	err := fileedit.Update(ctx, a.File, s.home, func(old []byte) ([]byte, error) {
+	release, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = fileedit.Update(ctx, a.File, s.home, func(old []byte) ([]byte, error) {
 		if mode, ok, err := tomledit.Get(old, a.Path); err == nil && (!ok || mode != approve) {
 			return old, nil
 		}
@@ -199,14 +210,19 @@ func without(all []Approval, a Approval) []Approval {
 	return slices.DeleteFunc(slices.Clone(all), func(b Approval) bool { return b.is(a.File, a.Server, a.Tool) })
 }
 
-// record changes the records on disk and takes over what is there then.
-func (s *Store) record(ctx context.Context, change func([]Approval) []Approval) error {
+// begin takes the right to write.
+func (s *Store) begin(ctx context.Context) (release func(), err error) {
 	select {
 	case s.writing <- struct{}{}:
-		defer func() { <-s.writing }()
+		return func() { <-s.writing }, nil
 	case <-ctx.Done():
-		return fmt.Errorf("keeping what was approved: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("waiting for another approval to be written: %w", context.Cause(ctx))
 	}
+}
+
+// record changes the records on disk and takes over what is there then. Whoever
+// calls it has the right to write.
+func (s *Store) record(ctx context.Context, change func([]Approval) []Approval) error {
 	if err := s.create(); err != nil {
 		return err
 	}
