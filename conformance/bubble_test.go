@@ -101,10 +101,7 @@ func newBubble(t *testing.T, p *player, paths map[string]string) *bubble {
 		defer close(served)
 		var s *session.Session
 		ending := rpc.Serve(ctx, in, out, func(e protocol.Editor) protocol.Sidecar {
-			kept, err := keep.Open(paths["home"])
-			if err != nil {
-				logger.Warn().Err(err).Msg("approvals")
-			}
+			kept := keep.Open(paths["home"])
 			s = session.New(ctx, session.Options{
 				Version: "0.1.0-test", Home: paths["home"], Sources: src, Host: host, Approvals: kept, Limits: map[string]int64{}}, e)
 			return s

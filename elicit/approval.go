@@ -32,9 +32,11 @@ type ApprovalRequest struct {
 	// Server and Tool are the raw names, for the verdict's text.
 	Server protocol.ServerName
 	Tool   protocol.ToolName
-	// Mode is the tool's; DefaultMode is what holds if the tool's own does not
-	// count, see Memory.
+	// Mode is the tool's; DefaultMode is what holds without it. ModeVoid: the
+	// tool's own does not count, because a person's answer wrote it and it was
+	// for another definition, or was taken back.
 	Mode, DefaultMode ApprovalMode
+	ModeVoid          bool
 	// Hints are the live annotations, not the frozen ones.
 	Hints  protocol.Hints
 	Policy Policy
@@ -59,27 +61,20 @@ const (
 	MemoryNone Memory = iota
 	// MemoryHolds: a person allowed this very definition of the tool.
 	MemoryHolds
-	// MemoryOutdated: a person allowed it for a while, and the tool is another
+	// MemoryOutdated: a person allowed it, and the tool or its server is another
 	// now.
 	MemoryOutdated
-	// MemoryModeOutdated: mode approve stands in the configuration because a
-	// person allowed the tool for good, and the tool is another now. The mode
-	// does not count then.
-	MemoryModeOutdated
-	// MemoryModeRevoked: the same, but the person took it back. The mode does
-	// not count then either.
-	MemoryModeRevoked
 )
 
 // Changed reports that the tool is not what the model was shown or what a
 // person allowed, so that a question about it says so.
 func (r ApprovalRequest) Changed() bool {
-	return r.ShownAnother && r.Memory != MemoryHolds || r.Memory == MemoryOutdated || r.Memory == MemoryModeOutdated
+	return r.ShownAnother && r.Memory != MemoryHolds || r.Memory == MemoryOutdated
 }
 
 // mode is the mode that counts.
 func (r ApprovalRequest) mode() ApprovalMode {
-	if r.Memory == MemoryModeOutdated || r.Memory == MemoryModeRevoked {
+	if r.ModeVoid {
 		return r.DefaultMode
 	}
 	return r.Mode
@@ -106,7 +101,10 @@ func Approve(r ApprovalRequest) Verdict {
 	switch {
 	case r.Rule.Action == RuleAsk:
 		need, why = true, r.Rule.Text
-	case r.Memory == MemoryOutdated || r.Memory == MemoryModeOutdated:
+		if r.Changed() {
+			why += ", and the tool changed"
+		}
+	case r.Memory == MemoryOutdated:
 		need, why = true, "the tool changed since it was allowed"
 	case r.Changed():
 		need, why = true, "the tool changed since the model was shown it"
@@ -143,7 +141,7 @@ func UnsupportedText(server protocol.ServerName, tool protocol.ToolName) string 
 }
 
 func (r ApprovalRequest) call() string {
-	return fmt.Sprintf("tool %q of MCP server %q", Clean(string(r.Tool), maxName), Clean(string(r.Server), maxName))
+	return fmt.Sprintf("tool %q of MCP server %q", cleanName(string(r.Tool)), cleanName(string(r.Server)))
 }
 
 // needsApproval is the table of modes and annotations, and the reason why a

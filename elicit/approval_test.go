@@ -30,32 +30,36 @@ func ptr[T any](v T) *T { return &v }
 var rulings = []Ruling{
 	{}, {RuleAllow, "1", "the rule 1 allows it"}, {RuleAsk, "2", "the rule 2 asks for it"}, {RuleDeny, "3", "the rule 3 denies it"}}
 
-var memories = []Memory{MemoryNone, MemoryHolds, MemoryOutdated, MemoryModeOutdated, MemoryModeRevoked}
-
-// voids reports that the tool's own mode does not count.
-func voids(m Memory) bool { return m == MemoryModeOutdated || m == MemoryModeRevoked }
+var memories = []Memory{MemoryNone, MemoryHolds, MemoryOutdated}
 
 // cells calls f for every combination of what decides about a call. asks is
-// what the table says of the mode that counts.
+// what the table says of the mode that counts. The default mode counts, and is
+// varied, where the tool's own mode is void; that is always approve.
 func cells(f func(r ApprovalRequest, asks bool)) (n int) {
+	type modes struct {
+		own, byDefault ApprovalMode
+		void           bool
+	}
+	all := []modes{{ModeApprove, ModeAuto, true}, {ModeApprove, ModePrompt, true}, {ModeApprove, ModeApprove, true}}
 	for mode := range modeTable {
+		all = append(all, modes{own: mode})
+	}
+	for _, m := range all {
+		counts := m.own
+		if m.void {
+			counts = m.byDefault
+		}
 		for i := range 27 {
 			hints := protocol.Hints{ReadOnly: tri[i/9], Destructive: tri[i/3%3], OpenWorld: tri[i%3]}
 			for bits := range 1 << 4 {
 				for _, rule := range rulings {
 					for _, memory := range memories {
-						for _, byDefault := range []ApprovalMode{ModeAuto, ModePrompt, ModeApprove} {
-							counts := mode
-							if voids(memory) {
-								counts = byDefault
-							}
-							f(ApprovalRequest{
-								Server: "docs", Tool: "write", Mode: mode, DefaultMode: byDefault, Hints: hints,
-								Policy: Policy{Never: bits&1 != 0, FullAccess: bits&2 != 0},
-								CanAsk: bits&4 != 0, ShownAnother: bits&8 != 0, Rule: rule, Memory: memory,
-							}, modeTable[counts][i] == 'A')
-							n++
-						}
+						f(ApprovalRequest{
+							Server: "docs", Tool: "write", Mode: m.own, DefaultMode: m.byDefault, ModeVoid: m.void, Hints: hints,
+							Policy: Policy{Never: bits&1 != 0, FullAccess: bits&2 != 0},
+							CanAsk: bits&4 != 0, ShownAnother: bits&8 != 0, Rule: rule, Memory: memory,
+						}, modeTable[counts][i] == 'A')
+						n++
 					}
 				}
 			}
@@ -69,8 +73,7 @@ func cells(f func(r ApprovalRequest, asks bool)) (n int) {
 // O078, O081).
 func TestApproveEveryCell(t *testing.T) {
 	n := cells(func(r ApprovalRequest, asks bool) {
-		outdated := r.Memory == MemoryOutdated || r.Memory == MemoryModeOutdated
-		agreed := !outdated && (!r.ShownAnother || r.Memory == MemoryHolds)
+		agreed := r.Memory != MemoryOutdated && (!r.ShownAnother || r.Memory == MemoryHolds)
 		free := r.Rule.Action != RuleAsk
 		// The rules once more, as a list of independent claims.
 		rules := []struct {
@@ -78,7 +81,7 @@ func TestApproveEveryCell(t *testing.T) {
 			want Verdict
 		}{
 			{r.Rule.Action == RuleDeny, Verdict{Decision: Decline, Source: protocol.SourceRule, Reason: protocol.ReasonRuleDenied}},
-			{free && (r.Mode == ModeApprove && !voids(r.Memory) || r.DefaultMode == ModeApprove && voids(r.Memory)), Verdict{Decision: Allow, Source: protocol.SourceMode}},
+			{free && (r.Mode == ModeApprove && !r.ModeVoid || r.DefaultMode == ModeApprove && r.ModeVoid), Verdict{Decision: Allow, Source: protocol.SourceMode}},
 			{free && r.Policy.Never && r.Policy.FullAccess, Verdict{Decision: Allow, Source: protocol.SourcePolicy}},
 			{free && !asks && agreed, Verdict{Decision: Allow, Source: protocol.SourceAnnotations}},
 			{free && r.Memory == MemoryHolds, Verdict{Decision: Allow, Source: protocol.SourceMemory}},
@@ -103,7 +106,7 @@ func TestApproveEveryCell(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", describe(r), got, want)
 		}
 	})
-	if want := 6 * 27 * 16 * 4 * 5 * 3; n != want {
+	if want := (6 + 3) * 27 * 16 * 4 * 3; n != want {
 		t.Errorf("%d cells, want %d", n, want)
 	}
 }
@@ -115,7 +118,7 @@ func describe(r ApprovalRequest) string {
 		}
 		return fmt.Sprint(*b)
 	}
-	return fmt.Sprintf("mode %q (%q) readOnly %s destructive %s openWorld %s never %v full %v canAsk %v memory %d another %v rule %q", r.Mode, r.DefaultMode,
+	return fmt.Sprintf("mode %q (%q, void %v) readOnly %s destructive %s openWorld %s never %v full %v canAsk %v memory %d another %v rule %q", r.Mode, r.DefaultMode, r.ModeVoid,
 		word(r.Hints.ReadOnly), word(r.Hints.Destructive), word(r.Hints.OpenWorld), r.Policy.Never, r.Policy.FullAccess, r.CanAsk, r.Memory, r.ShownAnother, r.Rule.Action)
 }
 
@@ -124,6 +127,9 @@ func describe(r ApprovalRequest) string {
 func TestApproveIsMonotone(t *testing.T) {
 	weakened := map[string]int{}
 	cells(func(r ApprovalRequest, _ bool) {
+		if r.Mode == "" || r.Mode == "no such" {
+			return // auto and prompt
+		}
 		before := Approve(r).Decision
 		weaken := func(what string, change func(*ApprovalRequest)) {
 			weaker := r
@@ -137,15 +143,13 @@ func TestApproveIsMonotone(t *testing.T) {
 		if r.Memory == MemoryHolds {
 			weaken("nothing remembered", func(r *ApprovalRequest) { r.Memory = MemoryNone })
 		}
-		if !voids(r.Memory) {
-			weaken("an approval of another definition", func(r *ApprovalRequest) { r.Memory = MemoryOutdated })
-		}
-		if voids(r.Memory) {
+		weaken("an approval of another definition", func(r *ApprovalRequest) { r.Memory = MemoryOutdated })
+		if r.ModeVoid {
 			weaken("mode prompt by default", func(r *ApprovalRequest) { r.DefaultMode = ModePrompt })
 		}
-		if r.Mode == ModeApprove && !voids(r.Memory) {
-			weaken("a mode for another definition", func(r *ApprovalRequest) { r.Memory = MemoryModeOutdated })
-			weaken("a mode that was taken back", func(r *ApprovalRequest) { r.Memory = MemoryModeRevoked })
+		if r.Mode == ModeApprove && !r.ModeVoid {
+			weaken("a mode that was taken back", func(r *ApprovalRequest) { r.ModeVoid = true })
+			weaken("a mode for another definition", func(r *ApprovalRequest) { r.ModeVoid, r.Memory = true, MemoryOutdated })
 			weaken("mode auto", func(r *ApprovalRequest) { r.Mode = ModeAuto })
 			weaken("mode writes", func(r *ApprovalRequest) { r.Mode = ModeWrites })
 		}

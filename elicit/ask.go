@@ -140,6 +140,7 @@ func ApprovalForm(c ToolCall) Question {
 		Schema:   approvalSchema,
 		Meta:     append(meta, '}'),
 		Approval: true,
+		Offer:    c.Offer,
 		CallID:   c.CallID,
 		TurnID:   c.TurnID,
 		Certain:  true,
@@ -151,7 +152,7 @@ func (c ToolCall) message() string {
 	if c.Template.Text != "" {
 		return c.Template.Message(c.Server, c.Tool, c.Title, c.Arguments)
 	}
-	return fmt.Sprintf(`Allow the %s MCP server to run tool "%s"?`, Clean(string(c.Server), maxName), Clean(string(c.Tool), maxName))
+	return fmt.Sprintf(`Allow the %s MCP server to run tool "%s"?`, cleanName(string(c.Server)), cleanName(string(c.Tool)))
 }
 
 func appendText(dst []byte, key, text string) []byte {
@@ -226,6 +227,9 @@ var allowLabels = map[string]protocol.ApprovalScope{
 	"Allow and don't ask me again": protocol.ApprovalAlways,
 }
 
+// cancelLabel is the choice that does not allow it.
+const cancelLabel = "Cancel"
+
 // scopeOrder ranks the scopes, the narrowest first.
 var scopeOrder = []protocol.ApprovalScope{protocol.ApprovalOnce, protocol.ApprovalSession, protocol.ApprovalAlways}
 
@@ -234,8 +238,10 @@ type Consent struct {
 	Allowed bool
 	// Scope is for how long, if allowed. It is one of the offer, or once.
 	Scope protocol.ApprovalScope
-	// Reason is why not, if not.
-	Reason protocol.Reason
+	// Reason is why not, if not. Unclear: nobody said no, but what they said
+	// could not be understood.
+	Reason  protocol.Reason
+	Unclear bool
 }
 
 // ReadApproval reads the answer to an approval form. It allows the call only
@@ -251,11 +257,12 @@ type Consent struct {
 func ReadApproval(a Answer, offer []protocol.ApprovalScope) Consent {
 	switch a.Action {
 	case protocol.AnswerAccept:
-		labels, ok := readLabels(a.Content)
-		if !ok {
-			return Consent{Reason: protocol.ReasonUserCancelled}
+		labels, no, ok := readLabels(a.Content)
+		if no || !ok {
+			return Consent{Reason: protocol.ReasonUserCancelled, Unclear: !ok}
 		}
-		scope := narrowest(append(labels, persistence(a.Meta)...))
+		said, _ := persistence(a.Meta)
+		scope := narrowest(append(labels, said...))
 		if !slices.Contains(offer, scope) {
 			scope = protocol.ApprovalOnce
 		}
@@ -263,8 +270,23 @@ func ReadApproval(a Answer, offer []protocol.ApprovalScope) Consent {
 	case protocol.AnswerDecline:
 		return Consent{Reason: protocol.ReasonUserDeclined}
 	case protocol.AnswerCancel:
+		return Consent{Reason: protocol.ReasonUserCancelled}
 	}
-	return Consent{Reason: protocol.ReasonUserCancelled}
+	return Consent{Reason: protocol.ReasonUserCancelled, Unclear: true}
+}
+
+// unclear says, as an *AnswerError, what ReadApproval does not understand in an
+// answer that accepts: content other than labels, which is no approval, or a
+// time that was not offered, which is once.
+func unclear(a Answer, offer []protocol.ApprovalScope) error {
+	if _, _, ok := readLabels(a.Content); !ok {
+		return &AnswerError{Problem: "must be absent or empty: the question has no fields"}
+	}
+	said, ok := persistence(a.Meta)
+	if !ok || slices.ContainsFunc(said, func(s protocol.ApprovalScope) bool { return s != protocol.ApprovalOnce && !slices.Contains(offer, s) }) {
+		return &AnswerError{Meta: true, Pointer: "/" + metaPersist, Problem: "must be absent, or one of those that the question offers"}
+	}
+	return nil
 }
 
 // narrowest returns the shortest of the scopes, once for none.
@@ -277,42 +299,47 @@ func narrowest(scopes []protocol.ApprovalScope) protocol.ApprovalScope {
 	})
 }
 
-// persistence reads _meta.persist: a word, or a list of one. It returns nothing
-// when it is not there, and once for what it can't read.
-func persistence(meta json.RawMessage) []protocol.ApprovalScope {
-	var said []protocol.ApprovalScope
+// persistence reads _meta.persist. It returns nothing when it is not there, and
+// once for what it can't read, which is false.
+func persistence(meta json.RawMessage) (said []protocol.ApprovalScope, ok bool) {
+	ok = true
 	_ = rawjson.Object(meta, func(key, value []byte) error {
 		if string(key) != metaPersist || rawjson.Kind(value) == 'n' {
 			return nil
 		}
-		words := stringList(value)
-		if word, ok := rawjson.String(value); ok {
-			words = []string{word}
+		word, _ := rawjson.String(value)
+		scope := protocol.ApprovalScope(word)
+		if !slices.Contains(scopeOrder, scope) {
+			scope, ok = protocol.ApprovalOnce, false
 		}
-		if len(words) != 1 || !slices.Contains(scopeOrder, protocol.ApprovalScope(words[0])) {
-			words = []string{string(protocol.ApprovalOnce)}
-		}
-		said = append(said, protocol.ApprovalScope(words[0]))
+		said = append(said, scope)
 		return nil
 	})
-	return said
+	return said, ok
 }
 
-// readLabels reads the labels in the content of an answer. It is false if there
-// is anything else in it.
-func readLabels(content json.RawMessage) (scopes []protocol.ApprovalScope, ok bool) {
+// readLabels reads the labels in the content of an answer. no is true when the
+// label is the one that cancels. ok is false if there is anything else in it, or
+// labels of both kinds.
+func readLabels(content json.RawMessage) (scopes []protocol.ApprovalScope, no, ok bool) {
 	switch rawjson.Kind(content) {
 	case 0:
-		return nil, len(content) == 0
+		return nil, false, len(content) == 0
 	case 'n':
-		return nil, string(content) == "null"
+		return nil, false, string(content) == "null"
 	}
-	allows := true
+	clear := true
 	label := func(v []byte) {
 		s, _ := rawjson.String(v)
 		scope, known := allowLabels[s]
-		allows = allows && known
-		scopes = append(scopes, scope)
+		switch {
+		case known:
+			scopes = append(scopes, scope)
+		case s == cancelLabel:
+			no = true
+		default:
+			clear = false
+		}
 	}
 	err := rawjson.Object(content, func(_, value []byte) error {
 		if rawjson.Kind(value) != '[' {
@@ -325,8 +352,8 @@ func readLabels(content json.RawMessage) (scopes []protocol.ApprovalScope, ok bo
 			label(v)
 			return nil
 		})
-		allows = allows && n > 0
+		clear = clear && n > 0
 		return err
 	})
-	return scopes, err == nil && allows
+	return scopes, no, err == nil && clear && !(no && len(scopes) > 0)
 }

@@ -28,7 +28,7 @@ func TestApprovalForm(t *testing.T) {
 	}
 	got.Meta = nil
 	want := Question{Server: "docs", Mode: protocol.QuestionForm, Message: `Allow the docs MCP server to run tool "write"?`,
-		Schema: json.RawMessage(`{"type":"object","properties":{}}`), Approval: true, CallID: "c1", TurnID: "t1", Certain: true}
+		Schema: json.RawMessage(`{"type":"object","properties":{}}`), Approval: true, Offer: []protocol.ApprovalScope{"session", "always"}, CallID: "c1", TurnID: "t1", Certain: true}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
@@ -99,7 +99,7 @@ func TestReadApproval(t *testing.T) {
 		{Answer{Action: "accept", Content: json.RawMessage(`{"q":["Allow and don't ask me again"]}`)}, "always"},
 		{Answer{Action: "accept", Meta: json.RawMessage(`{"persist":"session"}`)}, "session"},
 		{Answer{Action: "accept", Content: json.RawMessage(`{}`), Meta: json.RawMessage(`{"persist":"always"}`)}, "always"},
-		{Answer{Action: "accept", Meta: json.RawMessage(`{"persist":["always"]}`)}, "always"},
+		{Answer{Action: "accept", Meta: json.RawMessage(`{"persist":["always"]}`)}, "once"},
 		{Answer{Action: "accept", Meta: json.RawMessage(`{"persist":null}`)}, "once"},
 		// What is not understood, or said twice and differently, is the shorter.
 		{Answer{Action: "accept", Meta: json.RawMessage(`{"persist":"forever"}`)}, "once"},
@@ -127,12 +127,16 @@ func TestReadApproval(t *testing.T) {
 			t.Errorf("%s %s %s, session offered: %+v, want %s", c.answer.Action, c.answer.Content, c.answer.Meta, got, want)
 		}
 	}
-	no := map[protocol.Reason][]Answer{
-		protocol.ReasonUserDeclined: {{Action: "decline"}, {Action: "decline", Content: json.RawMessage(`{"q":"Allow"}`)}},
-		protocol.ReasonUserCancelled: {
-			{Action: "cancel"}, {}, {Action: "reject"}, {Action: "Accept"}, {Action: "ACCEPT"}, {Action: "accept "}, {Action: "yes"},
-			{Action: "accept", Content: json.RawMessage(`{"decision":"maybe"}`)},
+	no := map[Consent][]Answer{
+		{Reason: protocol.ReasonUserDeclined}: {{Action: "decline"}, {Action: "decline", Content: json.RawMessage(`{"q":"Allow"}`)}},
+		{Reason: protocol.ReasonUserCancelled}: {
+			{Action: "cancel"}, {Action: "cancel", Content: json.RawMessage(`{"q":"Allow"}`)}, {Action: "cancel", Meta: json.RawMessage(`{"persist":"always"}`)},
 			{Action: "accept", Content: json.RawMessage(`{"q":"Cancel"}`), Meta: json.RawMessage(`{"persist":"always"}`)},
+			{Action: "accept", Content: json.RawMessage(`{"q":["Cancel"]}`)},
+		},
+		{Reason: protocol.ReasonUserCancelled, Unclear: true}: {
+			{}, {Action: "reject"}, {Action: "Accept"}, {Action: "ACCEPT"}, {Action: "accept "}, {Action: "yes"},
+			{Action: "accept", Content: json.RawMessage(`{"decision":"maybe"}`)},
 			{Action: "accept", Content: json.RawMessage(`{"q":["Allow","Cancel"]}`)},
 			{Action: "accept", Content: json.RawMessage(`{"q":"Allow","note":"but not really"}`)},
 			{Action: "accept", Content: json.RawMessage(`{"q":"allow"}`)},
@@ -143,15 +147,25 @@ func TestReadApproval(t *testing.T) {
 			{Action: "accept", Content: json.RawMessage(`[]`)},
 			{Action: "accept", Content: json.RawMessage(`{`)},
 			{Action: "accept", Content: json.RawMessage(`  `)},
-			{Action: "cancel", Content: json.RawMessage(`{"q":"Allow"}`)},
-			{Action: "cancel", Meta: json.RawMessage(`{"persist":"always"}`)},
 		},
 	}
 	for want, answers := range no {
 		for _, a := range answers {
-			if got := ReadApproval(a, offer); got != (Consent{Reason: want}) {
-				t.Errorf("%q %s: %+v, want %q", a.Action, a.Content, got, want)
+			got := ReadApproval(a, offer)
+			if got != want {
+				t.Errorf("%q %s: %+v, want %+v", a.Action, a.Content, got, want)
 			}
+			// An event's answer is refused where it is unclear, so far as it accepts.
+			_, err := Question{Approval: true, Offer: offer}.Fit(a, false)
+			if (err != nil) != (want.Unclear && a.Action == protocol.AnswerAccept) {
+				t.Errorf("%q %s fits: %v", a.Action, a.Content, err)
+			}
+		}
+	}
+	for persist, fits := range map[string]bool{`{}`: true, `{"persist":"session"}`: true, `{"persist":null}`: true, `{"persist":"always"}`: false, `{"persist":"forever"}`: false, `{"persist":1}`: false} {
+		_, err := Question{Approval: true, Offer: offer[:1]}.Fit(Answer{Action: "accept", Meta: json.RawMessage(persist)}, false)
+		if (err == nil) != fits || err != nil && !strings.HasPrefix(err.Error(), "/_meta/persist ") {
+			t.Errorf("%s where only session is offered: %v", persist, err)
 		}
 	}
 }
@@ -171,9 +185,9 @@ func TestOffered(t *testing.T) {
 		{ApprovalRequest{Mode: ModeWrites}, true, "[]"},
 		{ApprovalRequest{Mode: "no such"}, true, "[]"},
 		{ApprovalRequest{Mode: ModeApprove}, true, "[]"},
-		{ApprovalRequest{Mode: ModeApprove, Memory: MemoryModeOutdated}, true, "[session always]"},
-		{ApprovalRequest{Mode: ModeApprove, DefaultMode: ModePrompt, Memory: MemoryModeOutdated}, true, "[]"},
-		{ApprovalRequest{Mode: ModeApprove, DefaultMode: ModeAuto, Memory: MemoryModeRevoked}, true, "[session always]"},
+		{ApprovalRequest{Mode: ModeApprove, ModeVoid: true}, true, "[session always]"},
+		{ApprovalRequest{Mode: ModeApprove, DefaultMode: ModePrompt, ModeVoid: true}, true, "[]"},
+		{ApprovalRequest{Mode: ModeApprove, DefaultMode: ModeAuto, ModeVoid: true, Memory: MemoryOutdated}, true, "[session always]"},
 		{ApprovalRequest{Mode: ModeAuto, Rule: Ruling{Action: RuleAsk}}, true, "[]"},
 		{ApprovalRequest{Mode: ModeAuto, Memory: MemoryOutdated}, true, "[session always]"},
 	} {

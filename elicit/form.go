@@ -25,19 +25,26 @@ func (f *Form) Schema() json.RawMessage { return f.schema }
 // Empty reports whether there is nothing to fill in.
 func (f *Form) Empty() bool { return len(f.fields) == 0 }
 
-// An AnswerError says what is wrong with the content of an answer. It never
-// quotes the answer.
+// An AnswerError says what is wrong with an answer. It never quotes the answer.
 type AnswerError struct {
-	// Pointer is a JSON pointer into the content, "" for the whole.
+	// Pointer is a JSON pointer into the content, "" for the whole; or, with
+	// Meta, into the answer's _meta.
 	Pointer string
+	Meta    bool
 	// Problem reads after the pointer: "is required", "must be …".
 	Problem string
 }
 
-// Error returns the place, fit to be shown, and the problem.
-func (e *AnswerError) Error() string {
-	return "content" + Clean(e.Pointer, maxName) + " " + e.Problem
+// Place is a JSON pointer into the answer.
+func (e *AnswerError) Place() string {
+	if e.Meta {
+		return "/_meta" + e.Pointer
+	}
+	return "/content" + e.Pointer
 }
+
+// Error returns the place, fit to be shown, and the problem.
+func (e *AnswerError) Error() string { return Clean(e.Place(), maxName) + " " + e.Problem }
 
 // Validate reports, as an *AnswerError, why content is not an answer to the
 // form: the first problem in the order of the content, then the first missing

@@ -26,19 +26,21 @@ func parsePointer(s string) (parts []string, wrong string) {
 }
 
 // lookup returns the values at a pointer. They are more than one where a key
-// is given more than once: which of them a server takes is its own secret.
-// everywhere reports that no such choice leads past the pointer.
+// is given more than once, or in another case as well: which of them a server
+// takes is its own secret. everywhere reports that no such choice leads past the
+// pointer, as it is spelled.
 func lookup(doc []byte, pointer []string) (values [][]byte, everywhere bool) {
 	values, everywhere = [][]byte{doc}, true
 	for _, part := range pointer {
 		var next [][]byte
 		for _, v := range values {
-			before := len(next)
+			exact := false
 			switch rawjson.Kind(v) {
 			case '{':
 				_ = rawjson.Object(v, func(key, value []byte) error {
-					if string(key) == part {
+					if strings.EqualFold(string(key), part) {
 						next = append(next, value)
+						exact = exact || string(key) == part
 					}
 					return nil
 				})
@@ -47,11 +49,12 @@ func lookup(doc []byte, pointer []string) (values [][]byte, everywhere bool) {
 				_ = rawjson.Array(v, func(i int, value []byte) error {
 					if ok && i == want {
 						next = append(next, value)
+						exact = true
 					}
 					return nil
 				})
 			}
-			everywhere = everywhere && len(next) > before
+			everywhere = everywhere && exact
 		}
 		values = next
 	}

@@ -20,7 +20,7 @@ type Policy struct {
 	// mcp_elicitations false; Never outweighs it.
 	Questions bool
 	// DeclineAll: the thread takes no question of a server, whatever else the
-	// policy says.
+	// policy says: it is closed.
 	DeclineAll bool
 	// UnknownServer: the server that asks is not among those that this policy
 	// was made for.
@@ -28,8 +28,8 @@ type Policy struct {
 }
 
 // ParsePolicy reads a policy as an editor gives it. An absent policy is
-// on-request, an absent sandbox is not full access; untrusted is an alias of
-// on-request. An unknown word, or a granular object without the boolean
+// on-request, an absent sandbox is not full access; untrusted and on-failure are
+// aliases of on-request. An unknown word, or a granular object without the boolean
 // mcp_elicitations, is an error of kind invalidParams whose pointer begins at
 // the params that hold approvalPolicy and sandbox (spec section 3.1).
 func ParsePolicy(p protocol.ApprovalPolicy, sandbox protocol.SandboxMode) (Policy, error) {
@@ -56,7 +56,7 @@ func ParsePolicy(p protocol.ApprovalPolicy, sandbox protocol.SandboxMode) (Polic
 	}
 	word, _ := rawjson.String(p)
 	switch protocol.PolicyMode(word) {
-	case protocol.PolicyOnRequest, protocol.PolicyUntrusted:
+	case protocol.PolicyOnRequest, protocol.PolicyUntrusted, protocol.PolicyOnFailure:
 		out.Questions = true
 	case protocol.PolicyNever:
 		out.Never = true

@@ -21,8 +21,10 @@ type Question struct {
 	ElicitationID string
 	Meta          json.RawMessage
 	// Approval: the question is the sidecar's own, whether a tool may run. A
-	// server's question never has it.
+	// server's question never has it. Offer lists for how long the tool can be
+	// allowed beyond the call.
 	Approval bool
+	Offer    []protocol.ApprovalScope
 	// CallID and TurnID are those of the call that the question belongs to.
 	CallID protocol.CallID
 	TurnID protocol.TurnID
@@ -232,12 +234,17 @@ func appendMember(dst []byte, key string, value []byte) []byte {
 	return append(dst, value...)
 }
 
-// Fit returns an answer as the server gets it, if it fits the question's form:
+// Fit returns an answer as it is taken, if it fits the question: of a form's,
 // fields that are null are left out and, with defaults, those that are missing
-// get the form's. Content of a question without a form, and of an answer that
-// accepts nothing, is left alone. The error is an *AnswerError.
+// get the form's; of an approval's, see ReadApproval. What does not accept
+// anything is left alone. The error is an *AnswerError.
 func (q Question) Fit(a Answer, defaults bool) (Answer, error) {
-	if a.Action != protocol.AnswerAccept || q.Form == nil {
+	switch {
+	case a.Action != protocol.AnswerAccept:
+		return a, nil
+	case q.Approval:
+		return a, unclear(a, q.Offer)
+	case q.Form == nil:
 		return a, nil
 	}
 	a.Content = WithoutNulls(a.Content)

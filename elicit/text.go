@@ -24,6 +24,12 @@ const ellipsis = "…"
 // U+FFFD. A text that is cut ends with an ellipsis, on a character's boundary.
 func Clean(s string, max int) string { return clean(s, max, false) }
 
+// cleanName is Clean for a name. In one, joiners are only there to make two names
+// look the same.
+func cleanName(s string) string {
+	return strings.NewReplacer("\u200c", "", "\u200d", "").Replace(Clean(s, maxName))
+}
+
 // CleanLines is Clean for a text of several lines: line breaks (as \n) and the
 // spaces between words stay.
 func CleanLines(s string, max int) string { return clean(s, max, true) }

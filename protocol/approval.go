@@ -1,5 +1,7 @@
 package protocol
 
+import "encoding/json"
+
 // ApprovalScope is for how long a person allows a tool.
 type ApprovalScope string
 
@@ -64,4 +66,53 @@ type ApprovalRevokeParams struct {
 // ApprovalRevokeResult lists what was taken back.
 type ApprovalRevokeResult struct {
 	Revoked []RememberedApproval `json:"revoked"`
+}
+
+// ApprovalMeta is the _meta of the question whether a tool may run. The names
+// are Codex's.
+type ApprovalMeta struct {
+	// Kind is "mcp_tool_call"; a server's question never has it.
+	Kind ApprovalKind `json:"codex_approval_kind"`
+	// ToolName is the raw name.
+	ToolName        ToolName `json:"tool_name"`
+	ToolTitle       string   `json:"tool_title,omitzero"`
+	ToolDescription string   `json:"tool_description,omitzero"`
+	// ToolParams are the arguments, whole.
+	ToolParams json.RawMessage `json:"tool_params"`
+	// ToolParamsDisplay are those that matter most, at most 50, fit to be shown.
+	ToolParamsDisplay []DisplayedParam `json:"tool_params_display,omitempty"`
+	CallID            CallID           `json:"call_id"`
+	Annotations       Hints            `json:"annotations"`
+	// Reason says why a person is asked.
+	Reason string `json:"reason"`
+	// DefinitionChanged: the tool is not the one that was agreed to.
+	DefinitionChanged bool `json:"definition_changed,omitzero"`
+	// DefinitionChanges says in sentences what is different.
+	DefinitionChanges []string `json:"definition_changes,omitempty"`
+	// Persist lists for how long the tool can be allowed beyond this call.
+	Persist []ApprovalScope `json:"persist,omitempty"`
+}
+
+// ApprovalKind marks an approval.
+type ApprovalKind string
+
+// ApprovalToolCall is the only kind there is.
+const ApprovalToolCall ApprovalKind = "mcp_tool_call"
+
+// Values lists the words of an ApprovalKind.
+func (ApprovalKind) Values() []string { return []string{"mcp_tool_call"} }
+
+// DisplayedParam is an argument as a person is shown it.
+type DisplayedParam struct {
+	Name string `json:"name"`
+	// Value is at most 1 KiB; a longer one is a string that was cut.
+	Value       json.RawMessage `json:"value"`
+	DisplayName string          `json:"display_name"`
+}
+
+// ApprovalAnswerMeta is the _meta of the answer to an approval.
+type ApprovalAnswerMeta struct {
+	// Persist is one of those that the question offered; absent allows this call
+	// only.
+	Persist ApprovalScope `json:"persist,omitzero"`
 }

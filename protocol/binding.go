@@ -26,7 +26,9 @@ type Hints struct {
 	OpenWorld   *bool  `json:"openWorldHint,omitzero"`
 }
 
-// ApprovalOutlook says what would be decided for a call of a tool now.
+// ApprovalOutlook says what would be decided for a call of a tool now, if
+// nothing were allowed for the session and the arguments are not known: a rule
+// with a condition for them asks.
 type ApprovalOutlook string
 
 // The outlooks.

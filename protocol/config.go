@@ -83,4 +83,7 @@ type WarningNotification struct {
 	ThreadID ThreadID   `json:"threadId,omitzero"`
 	Server   ServerName `json:"server,omitzero"`
 	Kind     Kind       `json:"kind,omitzero"`
+	// CallID and RequestID are there when it is about the answer to a question.
+	CallID    CallID    `json:"callId,omitzero"`
+	RequestID RequestID `json:"requestId,omitzero"`
 }

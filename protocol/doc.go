@@ -23,8 +23,9 @@
 // compatible protocol fixed another unit. An optional field has omitzero; an
 // optional scalar whose zero differs from its absence is a pointer. A value
 // that may have several shapes is a named json.RawMessage whose Alternatives
-// method lists them. There are no embedded structs, no any and no custom
-// marshalers, so that the published schema says all there is.
+// method lists them. A notification that is a shape with more before it may embed
+// that. There are no any and no custom marshalers, so that the published schema
+// says all there is.
 package protocol
 
 // Version is the semantic version of this protocol (not of the build):

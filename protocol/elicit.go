@@ -17,9 +17,6 @@ func (QuestionMode) Values() []string { return []string{"form", "url"} }
 // ElicitationRequestParams is a question for a person: a server's own, or (with
 // _meta.codex_approval_kind "mcp_tool_call") whether a tool may run.
 type ElicitationRequestParams struct {
-	// RequestID is "q-1", "q-2" … of a question that comes as an event; it is
-	// what mcpServer/elicitation/resolve answers. A request has its own id.
-	RequestID  RequestID    `json:"requestId,omitzero"`
 	ThreadID   ThreadID     `json:"threadId"`
 	TurnID     *TurnID      `json:"turnId"`
 	ServerName ServerName   `json:"serverName"`
@@ -31,8 +28,13 @@ type ElicitationRequestParams struct {
 	// there: a call that was refused for want of the visit is sent again at once.
 	URL string `json:"url,omitzero"`
 	// ElicitationID names the visit of the page.
-	ElicitationID string          `json:"elicitationId,omitzero"`
-	Meta          json.RawMessage `json:"_meta,omitzero"`
+	ElicitationID string `json:"elicitationId,omitzero"`
+	// Meta says of an approval what is to be approved; of a server's question it
+	// is the server's own.
+	Meta ElicitationMeta `json:"_meta,omitzero"`
+	// Problem says what was wrong with the answer before, when a question is
+	// put again.
+	Problem string `json:"problem,omitzero"`
 	// CallID is the tool call that the question belongs to.
 	CallID CallID `json:"callId,omitzero"`
 	// Certain: the protocol itself links the question to the call. Otherwise
@@ -58,7 +60,43 @@ func (AnswerAction) Values() []string { return []string{"accept", "decline", "ca
 type ElicitationRequestResult struct {
 	Action  AnswerAction    `json:"action"`
 	Content json.RawMessage `json:"content,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Meta    AnswerMeta      `json:"_meta,omitzero"`
+}
+
+// ElicitationRequestedNotification is a question for a person, to an editor
+// that wants them as events.
+type ElicitationRequestedNotification struct {
+	// RequestID is "q-1", "q-2" …; mcpServer/elicitation/resolve answers it.
+	RequestID RequestID `json:"requestId"`
+	ElicitationRequestParams
+}
+
+// ElicitationMeta is the _meta of a question.
+type ElicitationMeta = OneOf[ElicitationMetaShapes]
+
+// ElicitationMetaShapes lists the shapes of an ElicitationMeta.
+type ElicitationMetaShapes struct{}
+
+// TypeName returns "ElicitationMeta".
+func (ElicitationMetaShapes) TypeName() string { return "ElicitationMeta" }
+
+// Alternatives lists the shapes.
+func (ElicitationMetaShapes) Alternatives() []any {
+	return []any{ApprovalMeta{}, map[string]json.RawMessage{}}
+}
+
+// AnswerMeta is the _meta of an answer.
+type AnswerMeta = OneOf[AnswerMetaShapes]
+
+// AnswerMetaShapes lists the shapes of an AnswerMeta.
+type AnswerMetaShapes struct{}
+
+// TypeName returns "AnswerMeta".
+func (AnswerMetaShapes) TypeName() string { return "AnswerMeta" }
+
+// Alternatives lists the shapes.
+func (AnswerMetaShapes) Alternatives() []any {
+	return []any{ApprovalAnswerMeta{}, map[string]json.RawMessage{}}
 }
 
 // ElicitationResolveParams answers a question that came as an event.
@@ -66,7 +104,7 @@ type ElicitationResolveParams struct {
 	RequestID RequestID       `json:"requestId"`
 	Action    AnswerAction    `json:"action"`
 	Content   json.RawMessage `json:"content,omitzero"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	Meta      AnswerMeta      `json:"_meta,omitzero"`
 }
 
 // ElicitationResolveResult has no members: the answer was taken.
@@ -90,9 +128,12 @@ const (
 	ResolvedCallEnded     ResolvedReason = "callEnded"
 	ResolvedServerGone    ResolvedReason = "serverGone"
 	ResolvedThreadClosed  ResolvedReason = "threadClosed"
+	// ResolvedEditorGone: the editor's input has ended, so that no answer can
+	// come.
+	ResolvedEditorGone ResolvedReason = "editorGone"
 )
 
 // Values lists the words of a ResolvedReason.
 func (ResolvedReason) Values() []string {
-	return []string{"answered", "callCancelled", "callEnded", "serverGone", "threadClosed"}
+	return []string{"answered", "callCancelled", "callEnded", "serverGone", "threadClosed", "editorGone"}
 }

@@ -101,7 +101,7 @@ var KindTable = []KindRow{
 	{KindUnknownTool, CodeInvalidParams, false, "The binding or server has no such tool."},
 	{KindUnknownBinding, CodeInvalidParams, false, "The thread never had such a binding."},
 	{KindBindingExpired, CodeFailed, false, "The binding is older than the last 16; freeze again."},
-	{KindUnknownQuestion, CodeInvalidParams, false, "There never was such a question."},
+	{KindUnknownQuestion, CodeInvalidParams, false, "There is no such question, and was none."},
 	{KindQuestionClosed, CodeFailed, false, "The question is answered already, or became pointless; the message says which."},
 	{KindUnknownApproval, CodeInvalidParams, false, "No such approval is remembered."},
 	{KindDeclined, CodeFailed, false, "The call needs an approval and did not get it; data.reason says why."},

@@ -15,8 +15,8 @@ type CallID string
 // only passes it on.
 type TurnID string
 
-// RequestID is the id of a request that the sidecar sent to the editor
-// ("s-1", "s-2" …).
+// RequestID is the id of a question: of a request that the sidecar sent to the
+// editor ("s-1", "s-2" …), or of one that came as an event ("q-1", "q-2" …).
 type RequestID string
 
 // ServerName is the key of a server's table in the configuration. It is a

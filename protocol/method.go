@@ -54,7 +54,10 @@ type Method struct {
 	Name         string
 	From         Side
 	Notification bool // no reply
-	Order        Order
+	// Answer: the request answers a question, and so may come after shutdown, as
+	// the response to a request may.
+	Answer bool
+	Order  Order
 	// Params and Result are the wire types (struct types, or named raw
 	// types). Result is nil for notifications and where the reply is null.
 	Params, Result reflect.Type
@@ -110,6 +113,13 @@ func request[P, R any](name string, order Order, f func(Sidecar, context.Context
 			return r, nil
 		},
 	}
+}
+
+// answer is a request that answers a question.
+func answer[P, R any](name string, order Order, f func(Sidecar, context.Context, *P) (*R, error)) Method {
+	m := request(name, order, f)
+	m.Answer = true
+	return m
 }
 
 // command is a request whose reply is null.

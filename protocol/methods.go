@@ -86,7 +86,7 @@ type Sidecar interface {
 // What the sidecar asks and tells the editor.
 var (
 	ElicitationRequest   = ask[ElicitationRequestParams, ElicitationRequestResult]("mcpServer/elicitation/request")
-	ElicitationRequested = tell[ElicitationRequestParams]("mcpServer/elicitation/requested")
+	ElicitationRequested = tell[ElicitationRequestedNotification]("mcpServer/elicitation/requested")
 
 	ThreadStarted        = tell[ThreadStartedNotification]("thread/started")
 	ThreadClosed         = tell[ThreadClosedNotification]("thread/closed")
@@ -126,7 +126,7 @@ var Methods = []Method{
 	request("thread/binding/read", InOrder, Sidecar.BindingRead),
 	request("thread/tool/call", Concurrent, Sidecar.ThreadToolCall),
 	request("mcpServer/tool/call", Concurrent, Sidecar.ServerToolCall),
-	request("mcpServer/elicitation/resolve", InOrder, Sidecar.ElicitationResolve),
+	answer("mcpServer/elicitation/resolve", InOrder, Sidecar.ElicitationResolve),
 	request("approval/list", Concurrent, Sidecar.ApprovalList),
 	request("approval/revoke", Concurrent, Sidecar.ApprovalRevoke),
 	request("mcpServerStatus/list", Concurrent, Sidecar.ServerStatusList),

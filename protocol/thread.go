@@ -18,15 +18,19 @@ func (ApprovalPolicyShapes) Alternatives() []any { return []any{PolicyMode(""), 
 // PolicyMode is a plain approval policy.
 type PolicyMode string
 
-// The plain policies. PolicyUntrusted is an alias of PolicyOnRequest.
+// The plain policies. PolicyUntrusted and PolicyOnFailure are aliases of
+// PolicyOnRequest.
 const (
 	PolicyUntrusted PolicyMode = "untrusted"
+	PolicyOnFailure PolicyMode = "on-failure"
 	PolicyOnRequest PolicyMode = "on-request"
 	PolicyNever     PolicyMode = "never"
 )
 
 // Values lists the words of a PolicyMode.
-func (PolicyMode) Values() []string { return []string{"untrusted", "on-request", "never"} }
+func (PolicyMode) Values() []string {
+	return []string{"untrusted", "on-failure", "on-request", "never"}
+}
 
 // GranularPolicy asks by kind of question.
 type GranularPolicy struct {

@@ -275,24 +275,48 @@ func (b *builder) named(t reflect.Type, where string) *Type {
 	return n
 }
 
+// A memberField is a field of a struct that is a member of its JSON.
+type memberField struct {
+	reflect.StructField
+	owner string // the type that has it
+}
+
+// membersOf returns the fields of a struct with those of embedded ones in
+// their place, as encoding/json has them. Index leads to each from t.
+func membersOf(t reflect.Type) []memberField {
+	var out []memberField
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.Anonymous {
+			out = append(out, memberField{f, t.Name()})
+			continue
+		}
+		for _, m := range membersOf(f.Type) {
+			m.Index = append([]int{i}, m.Index...)
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
 func (b *builder) fields(n *Type, t reflect.Type) {
 	// A comment calls its neighbours by their Go names.
 	wire := map[string]string{}
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		wire[t.Field(i).Name] = name
+	members := membersOf(t)
+	for _, f := range members {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		wire[f.Name] = name
 	}
 	for k, v := range b.wire {
 		if wire[k] == "" {
 			wire[k] = v
 		}
 	}
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for _, f := range members {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		optional := slices.ContainsFunc(strings.Split(options, ","), func(o string) bool { return o == "omitzero" || o == "omitempty" })
 		n.Fields = append(n.Fields, Field{
-			Name: name, GoName: f.Name, Doc: prose(b.comments.fields[n.Name+"."+f.Name], wire),
+			Name: name, GoName: f.Name, Doc: prose(b.comments.fields[f.owner+"."+f.Name], wire),
 			Shape: b.shape(f.Type, n.Name+"."+name), Required: !optional,
 			Nullable: f.Type.Kind() == reflect.Pointer && !optional,
 		})

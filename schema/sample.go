@@ -106,22 +106,22 @@ func (s sampler) value(t reflect.Type, path, member string) (reflect.Value, erro
 func (s sampler) fill(v reflect.Value, path string) error {
 	t := v.Type()
 	var brought []string
-	for i := range t.NumField() {
-		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		p, member := path+"."+name, t.Name()+"."+name
-		optional, pointer := options != "", t.Field(i).Type.Kind() == reflect.Pointer
+	for _, m := range membersOf(t) {
+		name, options, _ := strings.Cut(m.Tag.Get("json"), ",")
+		p, member := path+"."+name, m.owner+"."+name
+		optional, pointer := options != "", m.Type.Kind() == reflect.Pointer
 		if (optional || pointer) && !slices.Contains(brought, name) && !s.want(p, member) {
 			continue
 		}
 		if pointer && !optional && s.pick(2) == 1 {
 			continue // null
 		}
-		f, err := s.value(t.Field(i).Type, p, member)
+		f, err := s.value(m.Type, p, member)
 		if err != nil {
 			return err
 		}
-		v.Field(i).Set(f)
-		for _, c := range conditions[t.Name()] {
+		v.FieldByIndex(m.Index).Set(f)
+		for _, c := range conditions[m.owner] {
 			if c.Field == name && c.Word == f.String() {
 				brought = append(brought, c.Requires...)
 			}

@@ -19,8 +19,11 @@ func (s *Session) ApprovalList(ctx context.Context, p *protocol.ApprovalListPara
 	for _, t := range threads {
 		out.Approvals = append(out.Approvals, t.Approvals()...)
 	}
-	for _, a := range s.opts.Approvals.List() {
-		out.Approvals = append(out.Approvals, lasting(a))
+	for _, a := range s.kept() {
+		described := lasting(a)
+		// What was allowed for good was allowed for its session, too: that is one.
+		out.Approvals = slices.DeleteFunc(out.Approvals, func(b protocol.RememberedApproval) bool { return twins(described, b) })
+		out.Approvals = append(out.Approvals, described)
 	}
 	if p.Server != "" {
 		out.Approvals = slices.DeleteFunc(out.Approvals, func(a protocol.RememberedApproval) bool { return a.Server != p.Server })
@@ -35,6 +38,9 @@ func (s *Session) ApprovalRevoke(ctx context.Context, p *protocol.ApprovalRevoke
 		return nil, protocol.Errorf(protocol.KindInvalidParams, "say what to take back: id, or some of threadId, server and tool").
 			WithHint("approval/list lists what is remembered")
 	}
+	if p.ID != "" && *p != (protocol.ApprovalRevokeParams{ID: p.ID}) {
+		return nil, protocol.Errorf(protocol.KindInvalidParams, "id: goes alone, without threadId, server and tool").WithPointer("/id")
+	}
 	threads, err := s.chosen(p.ThreadID)
 	if err != nil {
 		return nil, err
@@ -45,7 +51,7 @@ func (s *Session) ApprovalRevoke(ctx context.Context, p *protocol.ApprovalRevoke
 	}
 	out := &protocol.ApprovalRevokeResult{Revoked: []protocol.RememberedApproval{}}
 	var kept []protocol.RememberedApproval
-	for _, a := range s.opts.Approvals.List() {
+	for _, a := range s.kept() {
 		described := lasting(a)
 		if !match(described) {
 			continue
@@ -55,16 +61,13 @@ func (s *Session) ApprovalRevoke(ctx context.Context, p *protocol.ApprovalRevoke
 				WithServer(a.Server).WithTool(a.Tool)
 		}
 		kept = append(kept, described)
-		s.each(func(t *thread.Thread) { t.Unkeep(a) })
+		// What was allowed for good was allowed for its session, too.
+		for _, t := range threads {
+			t.Revoke(func(b protocol.RememberedApproval) bool { return twins(described, b) })
+		}
 	}
 	for _, t := range threads {
 		out.Revoked = append(out.Revoked, t.Revoke(match)...)
-	}
-	for _, a := range kept {
-		// What was written for good was allowed for the session, too.
-		for _, t := range threads {
-			out.Revoked = append(out.Revoked, t.Revoke(func(b protocol.RememberedApproval) bool { return b.Server == a.Server && b.Tool == a.Tool })...)
-		}
 	}
 	out.Revoked = append(out.Revoked, kept...)
 	if len(out.Revoked) == 0 && p.ID != "" {
@@ -74,12 +77,16 @@ func (s *Session) ApprovalRevoke(ctx context.Context, p *protocol.ApprovalRevoke
 	return out, nil
 }
 
-// each calls f for every open thread.
-func (s *Session) each(f func(*thread.Thread)) {
-	all, _ := s.chosen("") // of all threads there is no unknown one
-	for _, t := range all {
-		f(t)
-	}
+// kept returns the approvals for good, as they are now.
+func (s *Session) kept() []keep.Approval {
+	_ = s.opts.Approvals.Reload() // what can't be read stays as it was known
+	return s.opts.Approvals.List()
+}
+
+// twins reports whether b is what a session was told together with a, which is
+// for good.
+func twins(a, b protocol.RememberedApproval) bool {
+	return b.Scope == protocol.ApprovalSession && b.Server == a.Server && b.Tool == a.Tool && b.DefinitionHash == a.DefinitionHash
 }
 
 // chosen returns the thread with an id, or all open ones for "", oldest first.
@@ -100,7 +107,7 @@ func (s *Session) chosen(id protocol.ThreadID) ([]*thread.Thread, error) {
 // lasting is an approval for good as an editor is shown it.
 func lasting(a keep.Approval) protocol.RememberedApproval {
 	return protocol.RememberedApproval{
-		ID: protocol.ApprovalID(a.ID()), Scope: protocol.ApprovalAlways, Server: a.Server, Tool: a.Tool,
+		ID: a.ID(), Scope: protocol.ApprovalAlways, Server: a.Server, Tool: a.Tool,
 		DefinitionHash: a.DefinitionHash, Path: a.File, ApprovedAtMs: a.At.UnixMilli(),
 	}
 }

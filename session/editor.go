@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -74,7 +75,7 @@ func (e *editor) Questions() protocol.ElicitationCapability {
 func (e *editor) Ask(ctx context.Context, from protocol.ThreadID, turn protocol.TurnID, q elicit.Question) (elicit.Answer, error) {
 	p := &protocol.ElicitationRequestParams{
 		ThreadID: from, ServerName: q.Server, Mode: q.Mode, Message: q.Message, RequestedSchema: q.Schema,
-		URL: q.URL, ElicitationID: q.ElicitationID, Meta: q.Meta, CallID: q.CallID, Certain: q.Certain, Candidates: q.Candidates,
+		URL: q.URL, ElicitationID: q.ElicitationID, Meta: protocol.ElicitationMeta(q.Meta), CallID: q.CallID, Certain: q.Certain, Candidates: q.Candidates,
 	}
 	if turn != "" {
 		p.TurnID = &turn
@@ -84,33 +85,67 @@ func (e *editor) Ask(ctx context.Context, from protocol.ThreadID, turn protocol.
 	if can.Delivery == protocol.DeliveryEvent {
 		return e.askByEvent(ctx, p, fit)
 	}
-	return e.askByRequest(ctx, p, fit)
+	return e.askByRequest(ctx, p, q, fit)
 }
 
 // askByRequest asks until the answer fits, at most MaxAnswers times: a reply
-// can't be refused. An answer that never fits is a cancel.
-func (e *editor) askByRequest(ctx context.Context, p *protocol.ElicitationRequestParams, fit func(elicit.Answer) (elicit.Answer, error)) (elicit.Answer, error) {
-	for range MaxAnswers {
+// can't be refused. An answer that never fits is a cancel. An approval is asked
+// for once: an answer that is not clear is none.
+func (e *editor) askByRequest(ctx context.Context, p *protocol.ElicitationRequestParams, q elicit.Question, fit func(elicit.Answer) (elicit.Answer, error)) (elicit.Answer, error) {
+	for last := 1; ; last++ {
 		var id protocol.RequestID
 		said, err := protocol.ElicitationRequest.Send(ctx, e.wire, p, func(r protocol.RequestID) { id = r })
 		if id != "" {
 			e.resolved(p.ThreadID, id, resolved(ctx, err))
 		}
 		if err != nil {
-			var e2 *protocol.Error
-			if errors.As(err, &e2) && e2.Data.Kind == protocol.KindClientUnsupported {
-				return elicit.Answer{}, e.unsupported()
-			}
-			return elicit.Answer{}, err
+			return elicit.Answer{}, e.unanswered(ctx, p, id, err)
 		}
-		answer, misfit := fit(elicit.Answer{Action: said.Action, Content: said.Content, Meta: said.Meta})
-		if misfit == nil {
+		given := elicit.Answer{Action: said.Action, Content: json.RawMessage(said.Content), Meta: json.RawMessage(said.Meta)}
+		if !slices.Contains(protocol.AnswerAction("").Values(), string(given.Action)) {
+			e.warn(p, id, "its action is none of accept, decline and cancel, and counts as cancel")
+			return given, nil
+		}
+		answer, misfit := fit(given)
+		var wrong *elicit.AnswerError
+		errors.As(misfit, &wrong)
+		switch {
+		case misfit == nil:
 			return answer, nil
+		case q.Approval && wrong != nil && wrong.Meta:
+			e.warn(p, id, misfit.Error()+"; the tool is allowed for this call only")
+			return given, nil
+		case q.Approval:
+			e.warn(p, id, misfit.Error()+"; the tool was not allowed")
+			return given, nil
+		case last == MaxAnswers:
+			e.warn(p, id, misfit.Error()+"; it is not asked again, and counts as cancelled")
+			return elicit.Answer{Action: protocol.AnswerCancel}, nil
 		}
-		protocol.Warned.Send(e, &protocol.WarningNotification{ThreadID: p.ThreadID, Server: p.ServerName, Kind: protocol.KindInvalidParams,
-			Message: fmt.Sprintf("the answer to a question of server %q does not fit its form: %v", p.ServerName, misfit)})
+		e.warn(p, id, misfit.Error()+"; it is asked again")
+		p.Problem = misfit.Error()
 	}
-	return elicit.Answer{Action: protocol.AnswerCancel}, nil
+}
+
+// unanswered is what becomes of a question that has no answer.
+func (e *editor) unanswered(ctx context.Context, p *protocol.ElicitationRequestParams, id protocol.RequestID, err error) error {
+	var refusal *protocol.Error
+	if !errors.As(err, &refusal) || ctx.Err() != nil {
+		return err
+	}
+	if refusal.Data.Kind == protocol.KindClientUnsupported {
+		return e.unsupported()
+	}
+	e.warn(p, id, refusal.Message+"; that is no answer, and counts as cancel")
+	return err
+}
+
+// warn tells what is wrong with the answer to a question.
+func (e *editor) warn(p *protocol.ElicitationRequestParams, id protocol.RequestID, what string) {
+	protocol.Warned.Send(e, &protocol.WarningNotification{
+		ThreadID: p.ThreadID, Server: p.ServerName, Kind: protocol.KindInvalidParams, CallID: p.CallID, RequestID: id,
+		Message: fmt.Sprintf("the answer to question %s (of server %q): %s", id, p.ServerName, what),
+	})
 }
 
 // askByEvent asks once: an answer that does not fit is refused where it is
@@ -120,8 +155,7 @@ func (e *editor) askByEvent(ctx context.Context, p *protocol.ElicitationRequestP
 		return elicit.Answer{}, context.Cause(ctx)
 	}
 	q := e.asked.open(p.ThreadID, fit)
-	p.RequestID = q.id
-	protocol.ElicitationRequested.Send(e, p)
+	protocol.ElicitationRequested.Send(e, &protocol.ElicitationRequestedNotification{RequestID: q.id, ElicitationRequestParams: *p})
 	var err error
 	select {
 	case answer := <-q.answer:
@@ -176,6 +210,8 @@ func resolved(ctx context.Context, err error) protocol.ResolvedReason {
 		return protocol.ResolvedServerGone
 	case errors.Is(cause, upstream.ErrCallEnded), errors.Is(cause, upstream.ErrWithdrawn):
 		return protocol.ResolvedCallEnded
+	case cause == nil:
+		return protocol.ResolvedEditorGone
 	}
 	return protocol.ResolvedCallCancelled
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -78,7 +79,7 @@ func (s *events) find(id protocol.RequestID) (*event, error) {
 	if n, ok := number(id); ok && 0 < n && n <= s.last {
 		return nil, protocol.Errorf(protocol.KindQuestionClosed, "requestId: question %q was closed long ago", id).WithPointer("/requestId")
 	}
-	e := protocol.Errorf(protocol.KindUnknownQuestion, "requestId: there never was a question %q", id).WithPointer("/requestId")
+	e := protocol.Errorf(protocol.KindUnknownQuestion, "requestId: there is no question %q", id).WithPointer("/requestId")
 	return nil, e.WithHint(`it is the requestId of mcpServer/elicitation/requested; a question that came as a request (with an id such as "s-1") is answered with the response to it`)
 }
 
@@ -89,6 +90,7 @@ func questionClosed(id protocol.RequestID, why protocol.ResolvedReason) error {
 		protocol.ResolvedCallEnded:     "its call has ended, or the server withdrew it",
 		protocol.ResolvedServerGone:    "its server is gone",
 		protocol.ResolvedThreadClosed:  "its thread was closed",
+		protocol.ResolvedEditorGone:    "the editor's input has ended",
 	}[why]
 	return protocol.Errorf(protocol.KindQuestionClosed, "requestId: question %q is closed: %s", id, text).WithPointer("/requestId")
 }
@@ -112,10 +114,10 @@ func (s *Session) ElicitationResolve(_ context.Context, p *protocol.ElicitationR
 	default:
 		return nil, protocol.Errorf(protocol.KindInvalidParams, "action: must be accept, decline or cancel; the question stays open").WithPointer("/action")
 	}
-	answer, err := q.fit(elicit.Answer{Action: p.Action, Content: p.Content, Meta: p.Meta})
+	answer, err := q.fit(elicit.Answer{Action: p.Action, Content: p.Content, Meta: json.RawMessage(p.Meta)})
 	var misfit *elicit.AnswerError
 	if errors.As(err, &misfit) {
-		return nil, protocol.Errorf(protocol.KindInvalidParams, "%v; the question stays open", misfit).WithPointer("/content" + misfit.Pointer)
+		return nil, protocol.Errorf(protocol.KindInvalidParams, "%v; the question stays open", misfit).WithPointer(misfit.Place())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the answer to question %s: %w", q.id, err)

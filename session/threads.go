@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/mcp-sidecar/mcp-sidecar/elicit"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/session/config"
@@ -32,6 +30,8 @@ func (s *Session) ThreadStart(ctx context.Context, p *protocol.ThreadStartParams
 		src.WorkspaceFolder = p.WorkspaceRoots[0]
 	}
 	src.Thread = p.Config
+	unreadable := s.opts.Approvals.Reload() // before the configuration that it is about
+	read := time.Now()
 	cfg, err := config.Load(src)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.KindConfigInvalid, "%w", err)
@@ -40,17 +40,17 @@ func (s *Session) ThreadStart(ctx context.Context, p *protocol.ThreadStartParams
 	if err != nil {
 		return nil, err
 	}
-	if err := s.opts.Approvals.Reload(); err != nil {
-		zerolog.Ctx(s.ctx).Warn().Err(err).Msg("what was approved for good can't be read")
-	}
 	t, err := s.open(ctx, thread.Options{
-		Cwd: src.Cwd, Config: cfg, Settings: settings, Provider: p.ModelProvider, Ephemeral: p.Ephemeral,
+		Cwd: src.Cwd, Config: cfg, ConfigRead: read, Settings: settings, Provider: p.ModelProvider, Ephemeral: p.Ephemeral,
 		Version: s.opts.Version, Host: s.opts.Host, Approvals: s.opts.Approvals, Editor: s.editor,
 	})
 	if err != nil {
 		return nil, err
 	}
 	protocol.Admitted(ctx) // the thread can be named from here on
+	if unreadable != nil {
+		t.Warn("", protocol.KindConfigInvalid, "what was allowed for good is asked about again: "+unreadable.Error())
+	}
 	if err := t.AwaitStart(ctx, time.Duration(p.WaitForServersMs)*time.Millisecond); err != nil {
 		s.retire(s.ctx, t)
 		return nil, err

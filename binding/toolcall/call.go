@@ -102,10 +102,11 @@ type Target interface {
 	// Tool returns the tool as it is now; false if it is gone.
 	Tool() (Tool, bool)
 	// Send sends tools/call with exactly these params and returns the result's
-	// bytes. When ctx ends it tells the server and returns soon, with any
-	// error. progress may be called from any goroutine; after Send returned it
+	// bytes. If it has to send again, and the tool is not what as says any more,
+	// it returns ErrToolChanged instead. When ctx ends it tells the server and
+	// returns soon, with any error. progress may be called from any goroutine; after Send returned it
 	// does nothing. An error whose text may be told is a *protocol.Error.
-	Send(ctx context.Context, params json.RawMessage, progress func(Progress)) (json.RawMessage, error)
+	Send(ctx context.Context, params json.RawMessage, as Definition, progress func(Progress)) (json.RawMessage, error)
 }
 
 // Events hears what an editor is told about a call. Its methods must return at
@@ -136,11 +137,15 @@ type Person interface {
 // Memory is what a person allowed of a tool before.
 type Memory struct {
 	Standing elicit.Memory
+	// ModeVoid: the tool's own mode does not count; see elicit.ApprovalRequest.
+	ModeVoid bool
 	// Allowed is what they allowed, if Standing is outdated.
 	Allowed Definition
 	// ServerChanged: it is outdated because the server is another one now, by
 	// what its entry in the configuration says.
 	ServerChanged bool
+	// Unreadable: it counts as outdated because the records can't be read.
+	Unreadable bool
 	// Lasting: an approval can be kept for good.
 	Lasting bool
 }
@@ -148,6 +153,10 @@ type Memory struct {
 // ErrThreadClosed is the cause to cancel a call's context with when its thread
 // is closed. Any other cause counts as the editor's own cancelling.
 var ErrThreadClosed = errors.New("toolcall: the thread was closed")
+
+// ErrToolChanged says that a call was not sent (again), because the tool is not
+// what was approved any more.
+var ErrToolChanged = errors.New("toolcall: the tool changed")
 
 // An Outcome is how a call ended.
 type Outcome struct {

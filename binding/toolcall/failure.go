@@ -97,6 +97,9 @@ func (c Call) failed(err error) Outcome {
 		if u := e.Data.Upstream; u != nil {
 			text = fmt.Sprintf("MCP server %s answered with an error: %s (code %d)", c.server(), elicit.Clean(u.Message, maxMessage), u.Code)
 		}
+		if e.Data.Hint != "" { // a page that nobody visited, say
+			text += "; " + e.Data.Hint
+		}
 	case protocol.KindProtocolError:
 		reason, text = protocol.ReasonUpstreamError, fmt.Sprintf("MCP server %s gave an answer that can't be read: %s", c.server(), said)
 	case protocol.KindResultTooLarge:

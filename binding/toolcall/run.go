@@ -120,28 +120,39 @@ func (r *run) carryOut(ctx context.Context, tool Tool) Outcome {
 		if !ok {
 			return o
 		}
-		if !consent.Allowed { // nobody was asked
-			return r.send(ctx, tool)
+		shown := tool.Definition
+		if consent.Allowed {
+			// A person takes time. What runs must be what they said yes to.
+			now, ok := r.target.Tool()
+			if !ok {
+				return r.gone()
+			}
+			if tool = now; now.Definition.Hash != shown.Hash {
+				r.notice(shown)
+				continue
+			}
+			if consent.Scope != protocol.ApprovalOnce {
+				r.person.Remember(ctx, tool, consent.Scope)
+			}
 		}
-		// A person takes time. What runs must be what they said yes to.
-		now, ok := r.target.Tool()
-		if !ok {
+		o, changed := r.send(ctx, tool)
+		if !changed {
+			return o
+		}
+		if tool, ok = r.target.Tool(); !ok {
 			return r.gone()
 		}
-		if now.Definition.Hash == tool.Definition.Hash {
-			if consent.Scope != protocol.ApprovalOnce {
-				r.person.Remember(ctx, now, consent.Scope)
-			}
-			return r.send(ctx, now)
-		}
-		if r.shown == nil {
-			shown := tool.Definition // to the person
-			r.shown = &shown
-		}
-		tool = now
+		r.notice(shown)
 	}
 	r.approval = protocol.Approval{} // of what it was before
 	return r.keepsChanging()
+}
+
+// notice keeps what was agreed to first, for saying what became of it.
+func (r *run) notice(d Definition) {
+	if r.shown == nil {
+		r.shown = &d
+	}
 }
 
 // approve decides whether the call may run, asking if it must. consent is what
@@ -152,7 +163,7 @@ func (r *run) approve(ctx context.Context, tool Tool) (o Outcome, consent elicit
 	request := elicit.ApprovalRequest{
 		Server: r.Server, Tool: r.Tool, Mode: tool.Mode, DefaultMode: tool.DefaultMode, Hints: tool.Hints, Policy: r.Policy,
 		Rule: r.Rules.Call(r.Server, r.Tool, r.Arguments), CanAsk: r.CanAsk != nil && r.CanAsk(),
-		Memory: memory.Standing, ShownAnother: r.shown != nil && r.shown.Hash != tool.Definition.Hash,
+		Memory: memory.Standing, ModeVoid: memory.ModeVoid, ShownAnother: r.shown != nil && r.shown.Hash != tool.Definition.Hash,
 	}
 	v := elicit.Approve(request)
 	switch v.Decision {
@@ -182,7 +193,10 @@ func (r *run) approve(ctx context.Context, tool Tool) (o Outcome, consent elicit
 	consent = elicit.ReadApproval(answer, offer)
 	if !consent.Allowed {
 		text := "The user declined the call of " + r.tool() + "."
-		if consent.Reason != protocol.ReasonUserDeclined {
+		switch {
+		case consent.Unclear || err != nil:
+			text = "The question whether " + r.tool() + " may run was not answered clearly; it did not run."
+		case consent.Reason != protocol.ReasonUserDeclined:
 			text = "The user dismissed the question whether " + r.tool() + " may run; it did not run."
 		}
 		return r.declined(consent.Reason, protocol.SourcePerson, text), consent, false
@@ -206,19 +220,24 @@ func (r *run) question(tool Tool, request elicit.ApprovalRequest, memory Memory,
 		if before.Hash == "" && r.shown != nil {
 			before = *r.shown
 		}
-		c.Changes = binding.DescribeChange(before.text(), tool.Definition.text())
 		if memory.ServerChanged {
 			c.Changes = []string{"the server's entry in the configuration changed"}
 		}
-		c.Reason += ": " + strings.Join(c.Changes, "; ")
+		if memory.Unreadable {
+			c.Changes = []string{"what was allowed for good can't be read, so this can't be compared"}
+		} else if before.Hash != "" && before.Hash != tool.Definition.Hash {
+			c.Changes = append(c.Changes, binding.DescribeChange(before.text(), tool.Definition.text())...)
+		}
+		c.Reason += " (" + strings.Join(c.Changes, "; ") + ")"
 	}
 	return elicit.ApprovalForm(c), c.Offer
 }
 
-// send sends the call under its deadline and shapes the result.
-func (r *run) send(ctx context.Context, tool Tool) Outcome {
+// send sends the call under its deadline and shapes the result. changed: it was
+// not sent, since the tool is another one now.
+func (r *run) send(ctx context.Context, tool Tool) (o Outcome, changed bool) {
 	if ctx.Err() != nil {
-		return r.cancelled(context.Cause(ctx))
+		return r.cancelled(context.Cause(ctx)), false
 	}
 	request := Request{
 		Tool: r.Tool, Arguments: r.Arguments, Meta: r.Meta,
@@ -229,26 +248,29 @@ func (r *run) send(ctx context.Context, tool Tool) Outcome {
 	}
 	limited, deadline := NewDeadline(ctx, limitOf(tool, r.Call))
 	defer deadline.Stop()
-	result, err := r.underDeadline(limited, deadline, Params(request))
+	result, err := r.underDeadline(limited, deadline, Params(request), tool.Definition)
 	if err != nil {
 		if o, stopped := r.stopped(ctx, limited); stopped {
-			return o
+			return o, false
+		}
+		if errors.Is(err, ErrToolChanged) {
+			return Outcome{}, true
 		}
 		r.logUnknown(ctx, "calling the tool", err)
-		return r.failed(err)
+		return r.failed(err), false
 	}
-	return r.completed(result, tool)
+	return r.completed(result, tool), false
 }
 
 // underDeadline is Target.Send with its time taken and its progress heard.
 // Both end with it, also when it panics.
-func (r *run) underDeadline(ctx context.Context, deadline *Deadline, params json.RawMessage) (json.RawMessage, error) {
+func (r *run) underDeadline(ctx context.Context, deadline *Deadline, params json.RawMessage, as Definition) (json.RawMessage, error) {
 	start := time.Now()
 	defer func() {
 		r.duration = time.Since(start) - deadline.Paused()
 		r.silence()
 	}()
-	return r.target.Send(ctx, params, func(p Progress) {
+	return r.target.Send(ctx, params, as, func(p Progress) {
 		deadline.Progress()
 		r.progress(p)
 	})

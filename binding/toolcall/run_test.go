@@ -66,7 +66,7 @@ func (w *world) note(format string, args ...any) {
 
 func (w *world) Await(ctx context.Context) error { w.note("await"); return w.await(ctx) }
 func (w *world) Tool() (Tool, bool)              { return w.tool() }
-func (w *world) Send(ctx context.Context, params json.RawMessage, progress func(Progress)) (json.RawMessage, error) {
+func (w *world) Send(ctx context.Context, params json.RawMessage, _ Definition, progress func(Progress)) (json.RawMessage, error) {
 	w.note("send %s", params)
 	return w.send(ctx, params, progress)
 }
@@ -182,9 +182,9 @@ func TestRunDeclined(t *testing.T) {
 	}{
 		"declined":    {answer(elicit.Answer{Action: "decline"}, nil), protocol.CallDeclined, protocol.ReasonUserDeclined, protocol.SourcePerson, protocol.KindDeclined, "The user declined", true},
 		"cancelled":   {answer(elicit.Answer{Action: "cancel"}, nil), protocol.CallDeclined, protocol.ReasonUserCancelled, protocol.SourcePerson, protocol.KindDeclined, "dismissed", true},
-		"unclear":     {answer(elicit.Answer{Action: "accept", Content: json.RawMessage(`{"decision":"maybe"}`)}, nil), protocol.CallDeclined, protocol.ReasonUserCancelled, protocol.SourcePerson, protocol.KindDeclined, "dismissed", true},
+		"unclear":     {answer(elicit.Answer{Action: "accept", Content: json.RawMessage(`{"decision":"maybe"}`)}, nil), protocol.CallDeclined, protocol.ReasonUserCancelled, protocol.SourcePerson, protocol.KindDeclined, "not answered clearly", true},
 		"no method":   {answer(elicit.Answer{Action: "accept"}, protocol.Errorf(protocol.KindClientUnsupported, "no such method")), protocol.CallDeclined, protocol.ReasonClientUnsupported, protocol.SourceCapability, protocol.KindDeclined, "can't ask", true},
-		"editor errs": {answer(elicit.Answer{Action: "accept"}, protocol.Errorf(protocol.KindUpstreamError, "window closed")), protocol.CallDeclined, protocol.ReasonUserCancelled, protocol.SourcePerson, protocol.KindDeclined, "dismissed", true},
+		"editor errs": {answer(elicit.Answer{Action: "accept"}, protocol.Errorf(protocol.KindUpstreamError, "window closed")), protocol.CallDeclined, protocol.ReasonUserCancelled, protocol.SourcePerson, protocol.KindDeclined, "not answered clearly", true},
 		"editor gone": {answer(elicit.Answer{Action: "accept"}, errors.New("the editor is gone")), protocol.CallCancelled, protocol.ReasonCancelled, "", protocol.KindCancelled, "cancelled", true},
 		"can't ask":   {func(_ *world, c *Call) { c.CanAsk = func() bool { return false } }, protocol.CallDeclined, protocol.ReasonClientUnsupported, protocol.SourceCapability, protocol.KindDeclined, "can't ask", false},
 		"nil CanAsk":  {func(_ *world, c *Call) { c.CanAsk = nil }, protocol.CallDeclined, protocol.ReasonClientUnsupported, protocol.SourceCapability, protocol.KindDeclined, "can't ask", false},
@@ -340,8 +340,8 @@ func TestRunOutdatedApproval(t *testing.T) {
 		want   string
 	}{
 		{"for the session", elicit.ModeAuto, Memory{Standing: elicit.MemoryOutdated, Allowed: old}, "bcc"},
-		{"for good", elicit.ModeApprove, Memory{Standing: elicit.MemoryModeOutdated, Allowed: old}, "bcc"},
-		{"of another server", elicit.ModeApprove, Memory{Standing: elicit.MemoryModeOutdated, ServerChanged: true}, "the server's entry in the configuration changed"},
+		{"for good", elicit.ModeApprove, Memory{Standing: elicit.MemoryOutdated, ModeVoid: true, Allowed: old}, "bcc"},
+		{"of another server", elicit.ModeApprove, Memory{Standing: elicit.MemoryOutdated, ModeVoid: true, ServerChanged: true}, "the server's entry in the configuration changed"},
 	} {
 		tool := readOnly
 		tool.Mode = c.mode
@@ -358,9 +358,46 @@ func TestRunOutdatedApproval(t *testing.T) {
 		}
 		o := w.run(t.Context(), call())
 		if o.Reason != protocol.ReasonUserDeclined || !meta.Changed || len(meta.Changes) != 1 || !strings.Contains(meta.Changes[0], c.want) ||
-			meta.Reason != "the tool changed since it was allowed: "+meta.Changes[0] {
+			meta.Reason != "the tool changed since it was allowed ("+meta.Changes[0]+")" {
 			t.Errorf("%s: asked %+v, outcome %+v", c.name, meta, o)
 		}
+	}
+}
+
+// A call that would be sent again to another tool, on a connection that was made
+// anew, is asked about anew first.
+func TestRunChangesBeforeItIsSentAgain(t *testing.T) {
+	for _, frozen := range []*Definition{nil, &writing.Definition} {
+		w := newWorld(writing)
+		sends, asked := 0, []string{}
+		now := writing
+		w.tool = func() (Tool, bool) { return now, true }
+		w.send = func(context.Context, json.RawMessage, func(Progress)) (json.RawMessage, error) {
+			if sends++; sends == 1 {
+				now.Definition.Hash = "h2"
+				return nil, fmt.Errorf("sending: %w", ErrToolChanged)
+			}
+			return json.RawMessage(okResult), nil
+		}
+		w.answer = func(_ context.Context, q elicit.Question) (elicit.Answer, error) {
+			asked = append(asked, fmt.Sprint(strings.Contains(string(q.Meta), "definition_changed")))
+			return elicit.Answer{Action: protocol.AnswerAccept}, nil
+		}
+		c := call()
+		c.Frozen = frozen
+		if o := w.run(t.Context(), c); o.Status != protocol.CallCompleted || sends != 2 || strings.Join(asked, " ") != "false true" {
+			t.Errorf("sent %d times, asked %v, %+v", sends, asked, o)
+		}
+	}
+	w := newWorld(readOnly)
+	n := 0
+	w.tool = func() (Tool, bool) { n++; return readOnly, n < 4 }
+	w.send = func(context.Context, json.RawMessage, func(Progress)) (json.RawMessage, error) {
+		n = 3
+		return nil, ErrToolChanged
+	}
+	if o := w.run(t.Context(), call()); o.Reason != protocol.ReasonToolGone {
+		t.Errorf("gone meanwhile: %+v", o)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-sidecar/mcp-sidecar/elicit"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/session/config"
 )
@@ -72,7 +73,8 @@ func (a *app) callCommand() *cobra.Command {
 		Use:   "call SERVER TOOL [JSON]",
 		Short: "Call a tool of a configured server",
 		Long: "Call a tool of a configured server with JSON arguments; \"-\" reads them from stdin.\n" +
-			"A tool that needs an approval is asked for on the terminal; --yes runs it unasked.\n" +
+			"A tool that needs an approval is asked for on the terminal, and so is what its server asks.\n" +
+			"--yes runs the tool unasked, unless a rule insists, and declines what its server asks.\n" +
 			"The exit code is 1 when the call fails or the tool reports an error.",
 		Example: "  mcp-sidecar call files read_file '{\"path\":\"README.md\"}'",
 		Args:    cobra.RangeArgs(2, 3),
@@ -106,8 +108,13 @@ func (a *app) callCommand() *cobra.Command {
 			})
 			if err != nil {
 				var e *protocol.Error
-				if errors.As(err, &e) && e.Data.Reason == protocol.ReasonClientUnsupported && e.Data.Hint == "" {
-					e.WithHint("call it from a terminal to be asked, or with --yes to run it unasked")
+				if errors.As(err, &e) && e.Data.Hint == "" {
+					switch {
+					case e.Data.Reason == protocol.ReasonClientUnsupported:
+						e.WithHint("call it from a terminal to be asked, or with --yes to run it unasked")
+					case e.Data.Reason == protocol.ReasonPolicyNever && yes:
+						e.WithHint("a rule of approval_rules wants a person to be asked, and --yes does not overrule it; call it from a terminal, without --yes")
+					}
 				}
 				return &exitError{exitFailure, explained(err)}
 			}
@@ -157,18 +164,23 @@ func (a *app) printResult(raw json.RawMessage, asJSON bool) error {
 		Structured json.RawMessage `json:"structuredContent"`
 		IsError    bool            `json:"isError"`
 	}
+	asText, asLine := func(s string) string { return s }, func(raw json.RawMessage) string { return string(raw) }
+	if isTerminal(a.out) { // else some program reads it, and wants what the server said
+		asText = func(s string) string { return elicit.CleanLines(s, maxShownResult) }
+		asLine = func(raw json.RawMessage) string { return shownJSON(raw, maxShownResult) }
+	}
 	if err := json.Unmarshal(raw, &r); err != nil || asJSON {
-		fmt.Fprintf(a.out, "%s\n", raw)
+		fmt.Fprintln(a.out, asLine(raw))
 	} else {
 		for _, block := range r.Content {
 			if block.Type == "text" {
-				fmt.Fprintln(a.out, block.Text)
+				fmt.Fprintln(a.out, asText(block.Text))
 			} else {
-				fmt.Fprintf(a.out, "(%s %s: see --json)\n", block.Type, block.MIMEType)
+				fmt.Fprintf(a.out, "(%s %s: see --json)\n", onLine(block.Type), onLine(block.MIMEType))
 			}
 		}
 		if len(r.Content) == 0 && r.Structured != nil {
-			fmt.Fprintf(a.out, "%s\n", r.Structured)
+			fmt.Fprintln(a.out, asLine(r.Structured))
 		}
 	}
 	if r.IsError {
@@ -227,9 +239,9 @@ func (a *app) printList(servers []protocol.ServerStatus, b *protocol.Binding, as
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	for _, s := range servers {
 		known[string(s.Name)] = true
-		fmt.Fprintf(w, "%s\t%s\t%s\t\n", s.Name, s.RuntimeStatus, s.Era)
+		fmt.Fprintf(w, "%s\t%s\t%s\t\n", onLine(string(s.Name)), s.RuntimeStatus, onLine(s.Era))
 		if s.LastError != nil {
-			fmt.Fprintf(w, "  %s: %s\n", s.LastError.Kind, s.LastError.Error) // no cell: it would widen the column
+			fmt.Fprintf(w, "  %s: %s\n", s.LastError.Kind, onLine(s.LastError.Error)) // no cell: it would widen the column
 		}
 		for _, t := range b.Tools {
 			if t.Server == s.Name {
@@ -237,7 +249,7 @@ func (a *app) printList(servers []protocol.ServerStatus, b *protocol.Binding, as
 				if t.Exposure == protocol.ExposureHidden {
 					name = "(hidden from the model)"
 				}
-				fmt.Fprintf(w, "  %s\t%s\t%s\t\n", t.Tool, t.Approval, name)
+				fmt.Fprintf(w, "  %s\t%s\t%s\t\n", onLine(string(t.Tool)), t.Approval, name)
 			}
 		}
 	}

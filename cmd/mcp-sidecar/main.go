@@ -17,6 +17,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/mcp-sidecar/mcp-sidecar/elicit"
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/process"
 )
 
@@ -96,11 +97,11 @@ func run(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 		return exitOK
 	case errors.As(err, &exit):
 		if exit.err != nil {
-			fmt.Fprintf(errOut, "mcp-sidecar: %v\n", exit.err)
+			fmt.Fprintf(errOut, "mcp-sidecar: %s\n", elicit.CleanLines(exit.err.Error(), maxShown))
 		}
 		return exit.code
 	}
-	fmt.Fprintf(errOut, "mcp-sidecar: %v\n", err)
+	fmt.Fprintf(errOut, "mcp-sidecar: %s\n", elicit.CleanLines(err.Error(), maxShown))
 	return exitUsage
 }
 

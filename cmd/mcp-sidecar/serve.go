@@ -41,9 +41,7 @@ func newProcess(a *app, log zerolog.Logger) *resident {
 	}
 	procs := process.New(process.Options{Self: self, Warn: func(err error) { log.Warn().Err(err).Msg("child processes") }})
 	r := &resident{procs: procs, host: upstream.NewHost("mcp-sidecar", version, upstream.Processes{Supervisor: procs}, nil), home: a.home()}
-	if r.kept, err = keep.Open(r.home); err != nil {
-		log.Warn().Err(err).Msg("what was approved for good can't be read: tools that changed since run without asking")
-	}
+	r.kept = keep.Open(r.home)
 	return r
 }
 

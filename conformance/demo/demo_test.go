@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,7 +24,7 @@ import (
 const bound = time.Minute
 
 // Under these variables this test is a sidecar that is none: it passes on what
-// the real one says, with one text replaced.
+// the real one and the editor say, with one text replaced.
 const (
 	liarReal = "MCP_SIDECAR_TEST_LIAR_REAL"
 	liarLie  = "MCP_SIDECAR_TEST_LIAR_LIE" // truth=>lie
@@ -41,14 +43,25 @@ func TestMain(m *testing.M) {
 
 func lie(real, lie string) int {
 	truth, instead, _ := strings.Cut(lie, "=>")
+	told := func(line []byte) string { return strings.ReplaceAll(string(line), truth, instead) }
 	cmd := exec.Command(real)
-	cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
+	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 9
+	}
+	in, err := cmd.StdinPipe()
 	if err != nil || cmd.Start() != nil {
 		return 9
 	}
+	go func() { // ends with the process, or its stdin
+		for sc := bufio.NewScanner(os.Stdin); sc.Scan(); {
+			_, _ = fmt.Fprintln(in, told(sc.Bytes()))
+		}
+		_ = in.Close()
+	}()
 	c := client.Attach(out, io.Discard, client.Options{Trace: func(_ string, line []byte) {
-		fmt.Println(strings.ReplaceAll(string(line), truth, instead))
+		fmt.Println(told(line))
 	}, Request: func(context.Context, string, json.RawMessage) (any, error) { return nil, client.ErrNoAnswer }})
 	<-c.Done()
 	if cmd.Wait() != nil {
@@ -104,10 +117,11 @@ func TestTheDemoShowsWhatItSays(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, want := range []string{
-		`"method":"initialize"`, `"method":"thread/start"`, `"method":"thread/binding/freeze"`, "mcp__notes__add_note     ask",
+		`"method":"initialize"`, `"method":"thread/start"`, `"method":"thread/binding/freeze"`, "mcp__notes__add_note              ask",
 		`"name":"search_notes"`, `Allow the notes MCP server to run tool`, "The demo answers in your place",
-		`"source":"memory"`, `"persist":"always"`, "    [mcp_servers.notes.tools.add_note]", `    approval_mode = "approve"`,
-		`"method":"approval/list"`, `"method":"approval/revoke"`,
+		`{"persist":"session"}`, `approval.source is "memory"`, "Allow town to put an event into a calendar?", `{"persist":"always"}`,
+		"+ [mcp_servers.town.tools.create_calendar_event]\n", "+ approval_mode = \"approve\"\n", "mcp__town__create_calendar_event  allow",
+		`approval.source is "mode"`, `"method":"approval/list"`, `"method":"approval/revoke"`, "what it was in the beginning",
 		`for how many, and when?`, playedBooking, `"progress":3`, `"method":"$/cancelRequest"`, `"status":"cancelled"`,
 		"The sidecar has ended with code 0.", "bytes in all",
 	} {
@@ -137,19 +151,37 @@ func TestFullLinesAndColours(t *testing.T) {
 }
 
 func TestAPersonAnswers(t *testing.T) {
-	for _, c := range []struct{ name, typed, want string }{
-		{"yes, and for longer", "s\na\nyes\n4\n21:00\n", "The Blue Jar, 4 people, 21:00"},
-		{"yes, each time", "y\nyes\nY\nyes\n4\n21:00\n", "config.toml is as it was"},
-		{"for the session only", "s\ns\nyes\n4\n21:00\n", "config.toml is as it was"},
-		{"for good at once", "a\nyes\n4\n21:00\n", "approval_mode = "},
-		{"no", "n\n\nno\n\n", "the call was declined"},
-		{"an answer that does not fit is asked for again", "s\na\ny\n44\n21:00\ny\n5\n18:00\n", "The Blue Jar, 5 people, 18:00"},
-		{"an answer that never fits", "s\na\n" + strings.Repeat("y\n2\nnoon\n", 3), "Nothing is booked"},
+	const table = "y\n2\n18:00\n"
+	for _, c := range []struct {
+		name, typed string
+		want        []string // in this order
+	}{
+		{"each call once", "y\nyes\ny\n4\n21:00\ny\ny\n", []string{
+			"for this call only", "so the person is asked", "for this call only", "The Blue Jar, 4 people, 21:00", "for this call only",
+			"mcp__town__create_calendar_event  ask", "for this call only", "Nothing is remembered"}},
+		{"never", "n\n\n\nn\nno\n", []string{
+			"the call was declined", "so the person is asked", "the call was declined", "Nothing is booked", "the call was declined",
+			"the call was declined", "Nothing is remembered"}},
+		{"for the session", "s\n" + table + "S\ns\n", []string{
+			"nobody is asked", `source is "memory"`, "mcp__town__create_calendar_event  ask", "session  notes", "It is taken back."}},
+		{"for good", "a\n" + table + "a\n", []string{
+			"+ [mcp_servers.notes.tools.add_note]", `source is "memory"`, "+ [mcp_servers.town.tools.create_calendar_event]",
+			"mcp__notes__add_note              allow", `source is "mode"`, "always   notes", "always   town", "The lines are gone"}},
+		{"no at first, in the end for good", "n\ns\n" + table + "n\na\n", []string{
+			"the call was declined", "so the person is asked", "the call was declined", "+ [mcp_servers.town.tools.create_calendar_event]",
+			"session  notes", "always   town", "The lines are gone"}},
+		{"an answer that does not fit is asked for again", "s\ny\n44\n21:00\ny\n5\n18:00\na\n", []string{"The Blue Jar, 5 people, 18:00"}},
+		{"an answer that never fits", "s\n" + strings.Repeat("y\n2\nnoon\n", 3) + "a\n", []string{"Nothing is booked"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, err := perform(t, Options{Interactive: true, In: strings.NewReader(c.typed), Echo: true, Full: true})
-			if err != nil || !strings.Contains(out, c.want) {
-				t.Errorf("got %v, want no error and %q in\n%s", err, c.want, out)
+			rest := out
+			for _, want := range c.want {
+				_, after, ok := strings.Cut(rest, want)
+				if err != nil || !ok {
+					t.Fatalf("got %v, want no error and %q of %q in\n%s", err, want, c.want, out)
+				}
+				rest = after
 			}
 		})
 	}
@@ -170,13 +202,22 @@ func TestALieIsFound(t *testing.T) {
 	for _, c := range []struct{ name, lie, want string }{
 		{"another protocol", `"protocolVersion":"0.=>"protocolVersion":"7.`, "speaks protocol"},
 		{"a server that is not ready", `"ready":["notes","town"]=>"ready":["notes"]`, "ready are"},
-		{"a tool too few", `"tool":"time_zones"=>"tool":"time_zone"`, "town time_zones"},
-		{"a wrong outlook", `"approval":"ask"=>"approval":"allow"`, "notes add_note"},
+		{"a tool too few", `"tool":"time_zones"=>"tool":"time_zone"`, "says \"\" of time_zones"},
+		{"a wrong outlook", `"approval":"ask"=>"approval":"allow"`, `not "ask"`},
 		{"a wrong text", `rear wheel=>front wheel`, "rear wheel"},
 		{"the wrong one decided", `"source":"annotations"=>"source":"policy"`, `decided by "policy"`},
-		{"nothing is remembered", `"source":"memory"=>"source":"person"`, `decided by "person"`},
-		{"a list without it", `"scope":"always"=>"scope":"session"`, "not in the list"},
 		{"no approval", `codex_approval_kind=>approval_kind`, "whether the tool may run"},
+		{"not offered for good", `"persist":["session","always"]=>"persist":["session"]`, "for the session or always"},
+		{"asked again in the session", `"persist":"session"=>"persist":"once"`, "somebody was asked about add_note"},
+		{"another source of the session", `"source":"memory"=>"source":"person"`, `decided by "person"`},
+		{"not written", `"persist":"always"=>"persist":"session"`, `config.toml got the lines ""`},
+		{"written without being asked to", `"persist":"session"=>"persist":"always"`, "nobody wanted that"},
+		{"another source of what is written", `"source":"mode"=>"source":"memory"`, `decided by "memory"`},
+		{"something else is remembered", `"tool":"add_note","definitionHash"=>"tool":"add_notes","definitionHash"`, "which nobody allowed"},
+		{"nothing is remembered", `"method":"approval/list","params":{}=>"method":"approval/list","params":{"server":"none"}`, "not all that was allowed"},
+		{"no list", `"result":{"approvals":=>"result":{"approval":`, "no list"},
+		{"not taken back", `"method":"approval/revoke"=>"method":"approval/list"`, "was not taken back"},
+		{"another one taken back", `"method":"approval/revoke","params":{"id":"keep-=>"method":"approval/revoke","params":{"id":"no-`, "is remembered"},
 		{"the question of another", `"serverName":"town"=>"serverName":"notes"`, "did not arrive"},
 		{"a cancel that did not", `"status":"cancelled","reason":"cancelled"=>"status":"completed"`, `ended "completed"`},
 	} {
@@ -234,6 +275,71 @@ func processes(program string) (found []string) {
 func TestASidecarThatIsNotThere(t *testing.T) {
 	if _, err := perform(t, Options{Sidecar: filepath.Join(t.TempDir(), "none")}); err == nil {
 		t.Error("no error")
+	}
+}
+
+// Only lines that are put in at one place pass for such.
+func TestInserted(t *testing.T) {
+	const before = "# mine\n[a]\nx = 1\n\n[b]\ny = 2\n"
+	for _, c := range []struct {
+		name, after string
+		want        []string
+		ok          bool
+	}{
+		{"the same", before, nil, true},
+		{"at the end", before + "\n[b.c]\nz = 3\n", []string{"", "[b.c]", "z = 3"}, true},
+		{"between", "# mine\n[a]\nx = 1\n\n[a.c]\nz = 3\n\n[b]\ny = 2\n", []string{"[a.c]", "z = 3", ""}, true},
+		{"at the beginning", "z = 3\n" + before, []string{"z = 3"}, true},
+		{"a line changed", strings.Replace(before, "x = 1", "x = 2", 1), nil, false},
+		{"a line changed and one put in", strings.Replace(before, "x = 1", "x  = 1", 1) + "z = 3\n", nil, false},
+		{"two places", "z = 3\n" + before + "z = 3\n", nil, false},
+		{"a line less", strings.Replace(before, "y = 2\n", "", 1), nil, false},
+		{"other line ends", strings.ReplaceAll(before, "\n", "\r\n"), nil, false},
+		{"no line end at the end", strings.TrimSuffix(before, "\n"), nil, false},
+		{"empty", "", nil, false},
+	} {
+		got, ok := inserted(before, c.after)
+		if ok != c.ok || !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, %v, want %q, %v", c.name, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+// What happens to config.toml is seen, whatever the sidecar says.
+func TestTheFileIsLookedAt(t *testing.T) {
+	f, err := newConfigFile(t.TempDir(), "sidecar", "http://127.0.0.1:1/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(f.path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(f.first + "x = 1\n")
+	if lines, err := f.added(); err != nil || !slices.Equal(lines, []string{"x = 1"}) {
+		t.Errorf("got %q, %v", lines, err)
+	}
+	if lines, err := f.added(); err != nil || len(lines) > 0 {
+		t.Errorf("the second time: got %q, %v", lines, err)
+	}
+	if f.restored() == nil {
+		t.Error("a file with a line more is as in the beginning")
+	}
+	write(f.first)
+	if err := f.restored(); err != nil {
+		t.Error(err)
+	}
+	write(strings.Replace(f.first, "# The", "#  The", 1))
+	if lines, err := f.added(); err == nil {
+		t.Errorf("a changed line passes for %q", lines)
+	}
+	if err := os.Remove(f.path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.added(); err == nil || f.restored() == nil {
+		t.Error("the file is gone, and nobody sees it")
 	}
 }
 

@@ -8,6 +8,7 @@
 // seen.
 //
 // [Run] checks all that it shows: a sidecar that answers wrongly makes it fail.
-// It needs no network but loopback, reads nothing of the person's own
-// configuration, and leaves neither a process nor a file behind.
+// A person may answer the questions in any way: what must follow is worked out
+// from the answers. It needs no network but loopback, reads nothing of the
+// person's own configuration, and leaves neither a process nor a file behind.
 package demo

@@ -20,46 +20,24 @@ type person interface {
 	answer(ctx context.Context, q *protocol.ElicitationRequestParams) (*protocol.ElicitationRequestResult, error)
 }
 
-// isApproval reports whether a question is whether a tool may run.
-func isApproval(q *protocol.ElicitationRequestParams) bool {
-	var meta struct {
-		Kind string `json:"codex_approval_kind"`
-	}
-	return json.Unmarshal(q.Meta, &meta) == nil && meta.Kind == "mcp_tool_call"
-}
-
-// played is the person that the demo plays: one who allows the tool for the
-// session, and for good when asked again, and wants a table for two.
-type played struct {
-	screen *screen
-	asked  bool // before; a question comes at a time
-}
+// played is the person that the demo plays: one who allows everything, each
+// tool for longer than the one before, and wants a table for two.
+type played struct{ screen *screen }
 
 const playedBooking = `{"people":2,"time":"19:30"}`
 
-func (p *played) answer(_ context.Context, q *protocol.ElicitationRequestParams) (*protocol.ElicitationRequestResult, error) {
-	if !isApproval(q) {
+func (p played) answer(_ context.Context, q *protocol.ElicitationRequestParams) (*protocol.ElicitationRequestResult, error) {
+	approval, ok := approvalOf(q)
+	switch {
+	case !ok:
 		p.screen.say("(The demo fills the form in. With --interactive you do.)")
 		return &protocol.ElicitationRequestResult{Action: protocol.AnswerAccept, Content: json.RawMessage(playedBooking)}, nil
-	}
-	answer := allow(protocol.ApprovalSession)
-	if p.asked {
-		answer = allow(protocol.ApprovalAlways)
-		p.screen.say("(The demo answers in your place: yes, and don't ask me again.)")
-	} else {
+	case approval.Tool == addNote:
 		p.screen.say("(The demo answers in your place: yes, for this session. With --interactive you are asked.)")
+		return allowed(protocol.ApprovalSession), nil
 	}
-	p.asked = true
-	return answer, nil
-}
-
-// allow answers an approval with yes, for so long.
-func allow(scope protocol.ApprovalScope) *protocol.ElicitationRequestResult {
-	r := &protocol.ElicitationRequestResult{Action: protocol.AnswerAccept, Content: json.RawMessage(`{}`)}
-	if scope != protocol.ApprovalOnce {
-		r.Meta = json.RawMessage(`{"persist":"` + string(scope) + `"}`)
-	}
-	return r
+	p.screen.say("(The demo answers: yes, and don't ask me again.)")
+	return allowed(protocol.ApprovalAlways), nil
 }
 
 // asked is the person at the terminal.
@@ -101,10 +79,10 @@ func (a *asked) prompt(ctx context.Context, text string) (string, error) {
 
 func (a *asked) answer(ctx context.Context, q *protocol.ElicitationRequestParams) (*protocol.ElicitationRequestResult, error) {
 	a.screen.say("")
-	a.screen.say("%s asks: %s", q.ServerName, q.Message)
-	if isApproval(q) {
-		return a.approve(ctx)
+	if approval, ok := approvalOf(q); ok {
+		return a.allow(ctx, q, approval)
 	}
+	a.screen.say("%s asks: %s", q.ServerName, q.Message)
 	yes, err := a.prompt(ctx, "Answer? [y/N] ")
 	if err != nil {
 		return nil, err
@@ -119,21 +97,27 @@ func (a *asked) answer(ctx context.Context, q *protocol.ElicitationRequestParams
 	return &protocol.ElicitationRequestResult{Action: protocol.AnswerAccept, Content: content}, nil
 }
 
-// approve asks whether a tool may run, and for how long.
-func (a *asked) approve(ctx context.Context) (*protocol.ElicitationRequestResult, error) {
-	said, err := a.prompt(ctx, "Allow? [y = once, s = for this session, a = don't ask me again, N] ")
+// allow asks whether a tool may run, and for how long.
+func (a *asked) allow(ctx context.Context, q *protocol.ElicitationRequestParams, approval approvalMeta) (*protocol.ElicitationRequestResult, error) {
+	a.screen.say("%s", q.Message)
+	a.screen.say("  with %s", approval.Params)
+	words := map[string]protocol.ApprovalScope{"y": protocol.ApprovalOnce, "yes": protocol.ApprovalOnce}
+	choices := "y = this once"
+	if slices.Contains(approval.Persist, protocol.ApprovalSession) {
+		words["s"], choices = protocol.ApprovalSession, choices+", s = for this session"
+	}
+	if slices.Contains(approval.Persist, protocol.ApprovalAlways) {
+		words["a"], choices = protocol.ApprovalAlways, choices+", a = and don't ask me again"
+	}
+	said, err := a.prompt(ctx, "Allow? ["+choices+", N = no] ")
 	if err != nil {
 		return nil, err
 	}
-	switch strings.ToLower(said) {
-	case "y", "yes":
-		return allow(protocol.ApprovalOnce), nil
-	case "s":
-		return allow(protocol.ApprovalSession), nil
-	case "a":
-		return allow(protocol.ApprovalAlways), nil
+	scope, ok := words[strings.ToLower(said)]
+	if !ok {
+		return &protocol.ElicitationRequestResult{Action: protocol.AnswerDecline}, nil
 	}
-	return &protocol.ElicitationRequestResult{Action: protocol.AnswerDecline}, nil
+	return allowed(scope), nil
 }
 
 // fill asks for each field of a form, in its order of names.

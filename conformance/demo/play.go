@@ -28,17 +28,16 @@ type play struct {
 	screen  *screen
 	witness witness
 
-	town, home string
-	written    string // the configuration, as it was at first
-	// allowed is for how long the person allowed the writing tool at first.
-	allowed protocol.ApprovalScope
+	home string // the sidecar's folder
+	file *configFile
 
 	// progress gets a token for each report of the slow call. Its capacity is
 	// the number of reports there can be.
 	progress chan struct{}
 
-	thread  protocol.ThreadID
-	binding protocol.Binding
+	thread  protocol.ThreadID // the one that is spoken in
+	binding protocol.Binding  // of that thread
+	permits permits
 }
 
 // heard is a client's Notification.
@@ -54,7 +53,7 @@ func (p *play) heard(method string, _ json.RawMessage) {
 // steps plays all but the end.
 func (p *play) steps(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		p.initialize, p.startThread, p.freeze, p.read, p.approve, p.session, p.always, p.question, p.cancel,
+		p.initialize, p.startThread, p.freeze, p.read, p.approve, p.again, p.question, p.always, p.another, p.takeBack, p.cancel,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -81,8 +80,16 @@ func (p *play) initialize(ctx context.Context) error {
 }
 
 func (p *play) startThread(ctx context.Context) error {
-	p.screen.begin("It opens a thread. The configuration has two servers: notes, a process that speaks MCP over stdio, and town, which "+
-		"speaks Streamable HTTP at %s. The sidecar starts both at once and tells how far they are.", p.town)
+	p.screen.begin("It opens a thread, with the two servers that config.toml defines. (The demo has one of its own, in a folder that is removed in the end.)")
+	for line := range strings.Lines(p.file.first) {
+		p.screen.say("  %s", strings.TrimSuffix(line, "\n"))
+	}
+	p.screen.say("The sidecar starts both at once and tells how far they are.")
+	return p.open(ctx)
+}
+
+// open opens a thread, which is the one that is spoken in from now on.
+func (p *play) open(ctx context.Context) error {
 	var r protocol.ThreadStartResult
 	if err := p.client.Call(ctx, "thread/start", &protocol.ThreadStartParams{
 		Cwd: p.home, WaitForServersMs: (30 * time.Second).Milliseconds(),
@@ -90,6 +97,7 @@ func (p *play) startThread(ctx context.Context) error {
 		return err
 	}
 	p.thread = r.Thread.ID
+	p.permits.started(p.thread)
 	slices.Sort(r.Startup.Ready)
 	if want := []protocol.ServerName{notesName, townName}; !slices.Equal(r.Startup.Ready, want) {
 		return fmt.Errorf("ready are %q, not %q; failed: %v", r.Startup.Ready, want, r.Startup.Failed)
@@ -100,25 +108,37 @@ func (p *play) startThread(ctx context.Context) error {
 func (p *play) freeze(ctx context.Context) error {
 	p.screen.begin("Before each step of the model it freezes a binding: the exact list of tools that the model is shown, in the shape its provider wants. " +
 		"What the model calls later is looked up in this list, whatever the servers do meanwhile.")
-	var r protocol.BindingFreezeResult
-	if err := p.client.Call(ctx, "thread/binding/freeze", &protocol.BindingFreezeParams{ThreadID: p.thread}, &r); err != nil {
+	outlook, err := p.bind(ctx)
+	if err != nil {
 		return err
 	}
-	p.binding = r.Binding
-	outlook := map[string]protocol.ApprovalOutlook{}
-	for _, t := range p.binding.Tools {
-		outlook[string(t.Server)+" "+string(t.Tool)] = t.Approval
-		p.screen.say("%-24s %-6s %s", t.Flat, t.Approval, t.Server)
-	}
-	for tool, want := range map[string]protocol.ApprovalOutlook{
-		"notes search_notes": protocol.OutlookAllow, "notes add_note": protocol.OutlookAsk, "notes count_slowly": protocol.OutlookAllow,
-		"town time_zones": protocol.OutlookAllow, "town book_table": protocol.OutlookAllow,
+	for tool, want := range map[protocol.ToolName]protocol.ApprovalOutlook{
+		"search_notes": protocol.OutlookAllow, addNote: protocol.OutlookAsk, "count_slowly": protocol.OutlookAllow,
+		"time_zones": protocol.OutlookAllow, "book_table": protocol.OutlookAllow, addEvent: protocol.OutlookAsk,
 	} {
 		if got := outlook[tool]; got != want {
 			return fmt.Errorf("the binding says %q of %s, not %q", got, tool, want)
 		}
 	}
 	return nil
+}
+
+// bind freezes a binding and shows what would become of a call of some of its
+// tools, or of each.
+func (p *play) bind(ctx context.Context, shown ...protocol.ToolName) (map[protocol.ToolName]protocol.ApprovalOutlook, error) {
+	var r protocol.BindingFreezeResult
+	if err := p.client.Call(ctx, "thread/binding/freeze", &protocol.BindingFreezeParams{ThreadID: p.thread}, &r); err != nil {
+		return nil, err
+	}
+	p.binding = r.Binding
+	outlook := map[protocol.ToolName]protocol.ApprovalOutlook{}
+	for _, t := range p.binding.Tools {
+		outlook[t.Tool] = t.Approval
+		if len(shown) == 0 || slices.Contains(shown, t.Tool) {
+			p.screen.say("%-33s %-6s %s", t.Flat, t.Approval, t.Server)
+		}
+	}
+	return outlook, nil
 }
 
 // params is a model's call of a tool of the binding.
@@ -182,24 +202,6 @@ func (p *play) read(ctx context.Context) error {
 	return want(r, protocol.CallCompleted, "", protocol.SourceAnnotations, "rear wheel")
 }
 
-func (p *play) approve(ctx context.Context) error {
-	p.screen.begin("Now the model wants to write. The tool does not say that it is harmless, so the sidecar asks the editor first, and the editor a person. " +
-		"The server hears nothing until the answer is yes.")
-	r, asked, err := p.call(ctx, notesName, "add_note", `{"text":"Bicycle: new rear wheel on Thursday."}`)
-	if err != nil {
-		return err
-	}
-	if len(asked) != 1 || !isApproval(asked[0].question) {
-		return fmt.Errorf("there was not one question whether the tool may run, but %d questions", len(asked))
-	}
-	p.allowed = scopeOf(asked[0].answer)
-	if p.allowed == "" {
-		p.screen.say("The note was not written: the model reads that the call was declined.")
-		return want(r, protocol.CallDeclined, protocol.ReasonUserDeclined, protocol.SourcePerson, "")
-	}
-	return want(r, protocol.CallCompleted, "", protocol.SourcePerson, "Note 4 is written.")
-}
-
 func (p *play) question(ctx context.Context) error {
 	p.screen.begin("The next tool asks back: the town server wants to know for how many the table is. " +
 		"Its question reaches the person as a form, and the answer the server. The time limit of the call stands still meanwhile.")
@@ -207,8 +209,11 @@ func (p *play) question(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(asked) == 0 || isApproval(asked[0].question) || asked[0].question.ServerName != townName {
+	if len(asked) == 0 || asked[0].question.ServerName != townName {
 		return errors.New("the question of the server did not arrive")
+	}
+	if _, approval := approvalOf(asked[0].question); approval {
+		return errors.New("the question of the server is an approval")
 	}
 	booking := booked(asked[len(asked)-1].answer) // an answer that did not fit was asked for again
 	return want(r, protocol.CallCompleted, "", protocol.SourceAnnotations, booking)

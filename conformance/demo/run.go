@@ -59,12 +59,13 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	defer func() { cancel(); <-townEnded }()
 
-	written, err := writeConfig(home, o.Self, town)
+	file, err := newConfigFile(home, o.Self, town)
 	if err != nil {
-		return fmt.Errorf("demo: writing a configuration: %w", err)
+		return err
 	}
-	p := &play{screen: s, town: town, home: home, written: written, progress: make(chan struct{}, maxCount)}
-	p.witness.person = &played{screen: s}
+
+	p := &play{screen: s, home: home, file: file, permits: newPermits(), progress: make(chan struct{}, maxCount)}
+	p.witness.person = played{s}
 	if o.Interactive {
 		p.witness.person = newAsked(s, o.In, o.Echo)
 	}

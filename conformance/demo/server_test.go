@@ -139,6 +139,8 @@ func TestTown(t *testing.T) {
 		{"time_zones", map[string]any{"city": "Atlantis"}, nil, "no city", true},
 		{"book_table", map[string]any{"restaurant": "R"}, yes, "Booked: R, 3 people, 18:00.", false},
 		{"book_table", map[string]any{"restaurant": "R"}, &mcp.ElicitResult{Action: "decline"}, "Nothing is booked", false},
+		{"create_calendar_event", map[string]any{"title": "E", "start": "2026-06-04T19:30"}, nil, "In the calendar: E, 2026-06-04T19:30.", false},
+		{"create_calendar_event", map[string]any{"title": "E", "start": "tonight"}, nil, "needs a title", true},
 	} {
 		s := connect(t, overHTTP(t), c.answer, nil)
 		if v := s.InitializeResult().ProtocolVersion; v != townVersion {

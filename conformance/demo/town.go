@@ -2,9 +2,11 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -34,6 +36,11 @@ func townServer() *mcp.Server {
 		// It destroys nothing and reaches nobody outside, so nobody has to allow it.
 		Annotations: &mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no},
 	}, bookTable)
+	mcp.AddTool(s, &mcp.Tool{
+		Name: "create_calendar_event", Description: "Put an event into the calendar of the town.",
+		// Others see it: somebody has to allow it.
+		Annotations: &mcp.ToolAnnotations{DestructiveHint: &no},
+	}, createEvent)
 	return s
 }
 
@@ -100,4 +107,16 @@ func bookTable(_ context.Context, req *mcp.CallToolRequest, in bookInput) (*mcp.
 		return nil, nil, fmt.Errorf("the answer has no number of people or no time")
 	}
 	return text(fmt.Sprintf("Booked: %s, %g people, %s.", in.Restaurant, people, at)), nil, nil
+}
+
+type eventInput struct {
+	Title string `json:"title"`
+	Start string `json:"start" jsonschema:"date and time, such as 2026-06-04T19:30"`
+}
+
+func createEvent(_ context.Context, _ *mcp.CallToolRequest, in eventInput) (*mcp.CallToolResult, any, error) {
+	if _, err := time.Parse("2006-01-02T15:04", in.Start); err != nil || in.Title == "" {
+		return nil, nil, errors.New("an event needs a title, and a start such as 2026-06-04T19:30")
+	}
+	return text(fmt.Sprintf("In the calendar: %s, %s.", in.Title, in.Start)), nil, nil
 }

@@ -94,7 +94,7 @@ func (c *connection) request(m message) *protocol.Error {
 	switch {
 	case duplicate:
 		return protocol.Errorf(protocol.KindDuplicateID, "a request with this id is in flight")
-	case closing || c.phase == shutdown:
+	case closing || c.phase == shutdown && (row == nil || !row.Answer):
 		return shuttingDown()
 	case c.phase == fresh && m.method != protocol.MethodInitialize:
 		return protocol.Errorf(protocol.KindNotInitialized, "not initialized: initialize must come first")

@@ -85,7 +85,7 @@ func TestInvalidParams(t *testing.T) {
 		{"thread/start", `{"waitForServersMs":99999999999999999999}`, "/waitForServersMs", "must be an integer"},
 		{"thread/start", `{"sandbox":"off"}`, "/sandbox", `\"off\" is none of read-only, workspace-write, danger-full-access`},
 		{"thread/start", `{"servers":{"include":[1]}}`, "/servers/include/0", "must be a string"},
-		{"thread/start", `{"approvalPolicy":"sometimes"}`, "/approvalPolicy", "is none of untrusted, on-request, never"},
+		{"thread/start", `{"approvalPolicy":"sometimes"}`, "/approvalPolicy", "is none of untrusted, on-failure, on-request, never"},
 		{"thread/start", `{"approvalPolicy":5}`, "/approvalPolicy", "must be a string or an object, not a number"},
 		{"thread/start", `{"approvalPolicy":{}}`, "/approvalPolicy/granular", "is missing"},
 		{"thread/start", `{"model":{"format":"x"}}`, "/model/format", "is none of openai-responses"},

@@ -141,10 +141,10 @@ export interface SidecarNotifications {
    */
   "$/cancelRequest": CancelRequestParams;
   /**
-   * `mcpServer/elicitation/requested` is a question for a person: a server's own, or (with
-   * _meta.codex_approval_kind "mcp_tool_call") whether a tool may run.
+   * `mcpServer/elicitation/requested` is a question for a person, to an editor that wants them as
+   * events.
    */
-  "mcpServer/elicitation/requested": ElicitationRequestParams;
+  "mcpServer/elicitation/requested": ElicitationRequestedNotification;
   /** `thread/started` says that a thread was opened. */
   "thread/started": ThreadStartedNotification;
   /** `thread/closed` says that a thread was closed. */
@@ -424,7 +424,7 @@ export interface ThreadStartParams {
 export type ApprovalPolicy = PolicyMode | GranularPolicy;
 
 /** PolicyMode is a plain approval policy. */
-export type PolicyMode = "untrusted" | "on-request" | "never";
+export type PolicyMode = "untrusted" | "on-failure" | "on-request" | "never";
 
 /** GranularPolicy asks by kind of question. */
 export interface GranularPolicy {
@@ -627,7 +627,7 @@ export type Kind =
   | "unknownBinding"
   /** The binding is older than the last 16; freeze again. */
   | "bindingExpired"
-  /** There never was such a question. */
+  /** There is no such question, and was none. */
   | "unknownQuestion"
   /** The question is answered already, or became pointless; the message says which. */
   | "questionClosed"
@@ -850,7 +850,10 @@ export interface Hints {
   openWorldHint?: boolean;
 }
 
-/** ApprovalOutlook says what would be decided for a call of a tool now. */
+/**
+ * ApprovalOutlook says what would be decided for a call of a tool now, if nothing were allowed for
+ * the session and the arguments are not known: a rule with a condition for them asks.
+ */
 export type ApprovalOutlook = "allow" | "ask" | "deny";
 
 /** SpecChange is one difference between a server's tool and its spec. */
@@ -1086,14 +1089,38 @@ export interface ElicitationResolveParams {
   requestId: RequestID;
   action: AnswerAction;
   content?: unknown;
-  _meta?: unknown;
+  _meta?: AnswerMeta | null;
 }
 
-/** RequestID is the id of a request that the sidecar sent to the editor ("s-1", "s-2" …). */
+/**
+ * RequestID is the id of a question: of a request that the sidecar sent to the editor ("s-1",
+ * "s-2" …), or of one that came as an event ("q-1", "q-2" …).
+ */
 export type RequestID = string;
 
 /** AnswerAction is what a person did with a question. */
 export type AnswerAction = "accept" | "decline" | "cancel";
+
+/** AnswerMeta is the _meta of an answer. */
+export type AnswerMeta = ApprovalAnswerMeta | Record<string, unknown>;
+
+/** ApprovalAnswerMeta is the _meta of the answer to an approval. */
+export interface ApprovalAnswerMeta {
+  /** `persist` is one of those that the question offered; absent allows this call only. */
+  persist?: ApprovalScope | null;
+}
+
+/** ApprovalScope is for how long a person allows a tool. */
+export type ApprovalScope =
+  /** For the call that was asked about. It is never remembered. */
+  | "once"
+  /** For the life of the thread. */
+  | "session"
+  /**
+   * For good. It is written into the configuration file that defines the server, as approval_mode
+   * of the tool.
+   */
+  | "always";
 
 /** ElicitationResolveResult has no members: the answer was taken. */
 export interface ElicitationResolveResult {
@@ -1136,18 +1163,6 @@ export interface RememberedApproval {
 
 /** ApprovalID names a remembered approval. */
 export type ApprovalID = string;
-
-/** ApprovalScope is for how long a person allows a tool. */
-export type ApprovalScope =
-  /** For the call that was asked about. It is never remembered. */
-  | "once"
-  /** For the life of the thread. */
-  | "session"
-  /**
-   * For good. It is written into the configuration file that defines the server, as approval_mode
-   * of the tool.
-   */
-  | "always";
 
 /**
  * ApprovalRevokeParams says what is taken back: one approval by its id, or all that fit the other
@@ -1419,11 +1434,6 @@ export type AnyID = string | number;
  * _meta.codex_approval_kind "mcp_tool_call") whether a tool may run.
  */
 export interface ElicitationRequestParams {
-  /**
-   * `requestId` is "q-1", "q-2" … of a question that comes as an event; it is what
-   * mcpServer/elicitation/resolve answers. A request has its own id.
-   */
-  requestId?: RequestID;
   threadId: ThreadID;
   turnId: TurnID | null;
   serverName: ServerName;
@@ -1441,7 +1451,13 @@ export interface ElicitationRequestParams {
   url?: string;
   /** `elicitationId` names the visit of the page. Always there when `mode` is `url`. */
   elicitationId?: string;
-  _meta?: unknown;
+  /**
+   * `_meta` says of an approval what is to be approved; of a server's question it is the server's
+   * own.
+   */
+  _meta?: ElicitationMeta;
+  /** `problem` says what was wrong with the answer before, when a question is put again. */
+  problem?: string;
   /** `callId` is the tool call that the question belongs to. */
   callId?: CallID;
   /**
@@ -1455,11 +1471,89 @@ export interface ElicitationRequestParams {
 /** QuestionMode is the kind of a question. */
 export type QuestionMode = "form" | "url";
 
+/** ElicitationMeta is the _meta of a question. */
+export type ElicitationMeta = ApprovalMeta | Record<string, unknown>;
+
+/** ApprovalMeta is the _meta of the question whether a tool may run. The names are Codex's. */
+export interface ApprovalMeta {
+  /** `codex_approval_kind` is "mcp_tool_call"; a server's question never has it. */
+  codex_approval_kind: ApprovalKind;
+  /** `tool_name` is the raw name. */
+  tool_name: ToolName;
+  tool_title?: string;
+  tool_description?: string;
+  /** `tool_params` are the arguments, whole. */
+  tool_params: unknown;
+  /** `tool_params_display` are those that matter most, at most 50, fit to be shown. */
+  tool_params_display?: DisplayedParam[];
+  call_id: CallID;
+  annotations: Hints;
+  /** `reason` says why a person is asked. */
+  reason: string;
+  /** The tool is not the one that was agreed to. */
+  definition_changed?: boolean;
+  /** `definition_changes` says in sentences what is different. */
+  definition_changes?: string[];
+  /** `persist` lists for how long the tool can be allowed beyond this call. */
+  persist?: ApprovalScope[];
+}
+
+/** ApprovalKind marks an approval. */
+export type ApprovalKind =
+  /** `mcp_tool_call` is the only kind there is. */
+  | "mcp_tool_call";
+
+/** DisplayedParam is an argument as a person is shown it. */
+export interface DisplayedParam {
+  name: string;
+  /** `value` is at most 1 KiB; a longer one is a string that was cut. */
+  value: unknown;
+  display_name: string;
+}
+
 /** ElicitationRequestResult is a person's answer. An unknown action is a cancel. */
 export interface ElicitationRequestResult {
   action: AnswerAction;
   content?: unknown;
-  _meta?: unknown;
+  _meta?: AnswerMeta | null;
+}
+
+/**
+ * ElicitationRequestedNotification is a question for a person, to an editor that wants them as
+ * events.
+ */
+export interface ElicitationRequestedNotification {
+  /** `requestId` is "q-1", "q-2" …; mcpServer/elicitation/resolve answers it. */
+  requestId: RequestID;
+  threadId: ThreadID;
+  turnId: TurnID | null;
+  serverName: ServerName;
+  mode: QuestionMode;
+  message: string;
+  /** `requestedSchema` is the form: an object schema with flat properties. */
+  requestedSchema?: unknown;
+  /**
+   * `url` is the page of mode url. To accept is to say that the person is done there: a call that
+   * was refused for want of the visit is sent again at once.
+   */
+  url?: string;
+  /** `elicitationId` names the visit of the page. */
+  elicitationId?: string;
+  /**
+   * `_meta` says of an approval what is to be approved; of a server's question it is the server's
+   * own.
+   */
+  _meta?: ElicitationMeta;
+  /** `problem` says what was wrong with the answer before, when a question is put again. */
+  problem?: string;
+  /** `callId` is the tool call that the question belongs to. */
+  callId?: CallID;
+  /**
+   * The protocol itself links the question to the call. Otherwise the call is a guess, and
+   * `candidates` lists all that were running.
+   */
+  certain?: boolean;
+  candidates?: CallID[];
 }
 
 /** ThreadStartedNotification says that a thread was opened. */
@@ -1597,7 +1691,9 @@ export type ResolvedReason =
   | "callCancelled"
   | "callEnded"
   | "serverGone"
-  | "threadClosed";
+  | "threadClosed"
+  /** The editor's input has ended, so that no answer can come. */
+  | "editorGone";
 
 /** WarningNotification is something a person should know; nothing stopped. */
 export interface WarningNotification {
@@ -1605,6 +1701,9 @@ export interface WarningNotification {
   threadId?: ThreadID;
   server?: ServerName;
   kind?: Kind;
+  /** `callId` and `requestId` are there when it is about the answer to a question. */
+  callId?: CallID;
+  requestId?: RequestID;
 }
 
 /** ErrorData is the data member of every error. */

@@ -24,7 +24,25 @@ func place(t *testing.T) (home, file string) {
 	if err := os.WriteFile(file, []byte(before), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if dir, file = realPath(t, dir), realPath(t, file); dir == "" {
+		t.Fatal("no folder")
+	}
 	return filepath.Join(dir, "home"), file
+}
+
+// realPath is a path without links; temporary folders may have some.
+func realPath(t *testing.T, path string) string {
+	t.Helper()
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return real
+}
+
+// recalled is what is known of a tool whose configuration was read now.
+func recalled(s *Store, file, tool string) (Approval, Standing) {
+	return s.Recall(file, "docs", protocol.ToolName(tool), time.Now())
 }
 
 func approval(file, tool string) Approval {
@@ -36,8 +54,8 @@ func approval(file, tool string) Approval {
 
 func open(t *testing.T, home string) *Store {
 	t.Helper()
-	s, err := Open(home)
-	if err != nil {
+	s := Open(home)
+	if err := s.Reload(); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -68,12 +86,13 @@ func TestKeepAndRevoke(t *testing.T) {
 		t.Errorf("the records: %v, %v", info.Mode(), err)
 	}
 	next := open(t, home)
-	if got, ok := next.Recall(file, "docs", "write"); !ok || fmt.Sprint(got) != fmt.Sprint(a) {
-		t.Errorf("the next process knows %+v", got)
+	if got, standing := recalled(next, file, "write"); standing != Kept || fmt.Sprint(got) != fmt.Sprint(a) {
+		t.Errorf("the next process knows %+v, %v", got, standing)
 	}
-	if _, ok := next.Recall(file, "docs", "erase"); ok {
+	if _, standing := recalled(next, file, "erase"); standing != ByHand {
 		t.Error("it knows what nobody allowed")
 	}
+	read := time.Now()
 	if got := next.List(); len(got) != 1 || got[0].ID() != a.ID() {
 		t.Errorf("the list is %+v", got)
 	}
@@ -85,6 +104,21 @@ func TestKeepAndRevoke(t *testing.T) {
 	}
 	if len(next.List()) > 0 || len(open(t, home).List()) > 0 {
 		t.Error("it is still remembered")
+	}
+	// Whoever read the configuration before knows by now; the other process
+	// once it looks.
+	if _, standing := next.Recall(file, "docs", "write", read); standing != Revoked {
+		t.Errorf("it is %v", standing)
+	}
+	if err := s.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	if _, standing := s.Recall(file, "docs", "write", read); standing != Revoked {
+		t.Errorf("to the other process it is %v", standing)
+	}
+	// What is written by hand from here on is nobody's answer.
+	if _, standing := s.Recall(file, "docs", "write", time.Now().Add(time.Second)); standing != ByHand {
+		t.Errorf("written by hand it is %v", standing)
 	}
 }
 
@@ -106,6 +140,49 @@ func TestSomebodyElsesMode(t *testing.T) {
 	}
 	if err := s.Revoke(t.Context(), a); err != nil || contents(t, file) != theirs {
 		t.Errorf("%v, the file is\n%s", err, contents(t, file))
+	}
+}
+
+// A mode that stood there before comes back, with its quotes and comment.
+func TestTheModeBefore(t *testing.T) {
+	home, file := place(t)
+	theirs := before + "[mcp_servers.docs.tools.write]\napproval_mode = 'auto' # mine\n"
+	if err := os.WriteFile(file, []byte(theirs), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, home)
+	for range 2 { // the second finds its own
+		if err := s.Keep(t.Context(), approval(file, "write")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := contents(t, file), strings.Replace(theirs, "auto", "approve", 1); got != want {
+		t.Errorf("the file is\n%s", got)
+	}
+	if err := s.Revoke(t.Context(), s.List()[0]); err != nil || contents(t, file) != theirs {
+		t.Errorf("%v, the file is\n%s", err, contents(t, file))
+	}
+}
+
+// While the person thought somebody took the server out of the file, or gave the
+// tool another mode: that is not overruled.
+func TestMeanwhile(t *testing.T) {
+	for theirs, want := range map[string]string{
+		"[mcp_servers.other]\ncommand = 'x'\n":                                "does not define the server",
+		"[mcp_servers.docs]\nenabled = true\n":                                "does not define the server",
+		before + "[mcp_servers.docs.tools.write]\napproval_mode = 'prompt'\n": `approval_mode = "prompt"`,
+	} {
+		home, file := place(t)
+		if err := os.WriteFile(file, []byte(theirs), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := open(t, home)
+		if err := s.Keep(t.Context(), approval(file, "write")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want something of %q", err, want)
+		}
+		if contents(t, file) != theirs || len(open(t, home).List()) > 0 {
+			t.Errorf("the file is\n%s", contents(t, file))
+		}
 	}
 }
 
@@ -149,7 +226,7 @@ func TestKeepFails(t *testing.T) {
 			home, file := place(t)
 			c.spoil(t, home, file)
 			was, _ := os.ReadFile(file)
-			s, _ := Open(home)
+			s := Open(home)
 			err := s.Keep(t.Context(), approval(file, "write"))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want something of %q", err, c.want)
@@ -157,7 +234,7 @@ func TestKeepFails(t *testing.T) {
 			if now, _ := os.ReadFile(file); string(now) != string(was) {
 				t.Errorf("the file is\n%s", now)
 			}
-			if _, ok := s.Recall(file, "docs", "write"); ok {
+			if _, standing := recalled(s, file, "write"); standing == Kept {
 				t.Error("it is remembered all the same")
 			}
 		})
@@ -197,42 +274,127 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// Records that can't be read are set aside, not thrown away, and don't keep
-// anybody from allowing.
-func TestBrokenRecords(t *testing.T) {
-	home, file := place(t)
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	records := filepath.Join(home, fileName)
-	if err := os.WriteFile(records, []byte(`{"version":1,"appro`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s, err := Open(home)
-	if err == nil || len(s.List()) > 0 {
-		t.Errorf("opened with %v, %+v", err, s.List())
-	}
-	if err := s.Keep(t.Context(), approval(file, "write")); err != nil {
-		t.Fatal(err)
-	}
-	if got := contents(t, records+".broken"); got != `{"version":1,"appro` {
-		t.Errorf("set aside is %q", got)
-	}
-	if got := open(t, home).List(); len(got) != 1 {
-		t.Errorf("the list is %+v", got)
+// While the records can't be read nobody knows what was agreed to: what a file
+// allows is Unknown, and nothing is kept that would throw them away. Once they
+// are gone, a person has decided.
+func TestUnreadableRecords(t *testing.T) {
+	for _, broken := range []string{`{"version":1,"appro`, `{"version":2,"approvals":[]}`} {
+		home, file := place(t)
+		s := open(t, home)
+		if err := s.Keep(t.Context(), approval(file, "write")); err != nil {
+			t.Fatal(err)
+		}
+		records := filepath.Join(home, fileName)
+		if err := os.WriteFile(records, []byte(broken), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s = Open(home)
+		if err := s.Reload(); err == nil || !strings.Contains(err.Error(), "approvals.json") {
+			t.Errorf("reading says %v", err)
+		}
+		if _, standing := recalled(s, file, "write"); standing != Unknown {
+			t.Errorf("it is %v", standing)
+		}
+		if err := s.Keep(t.Context(), approval(file, "erase")); err == nil {
+			t.Error("kept")
+		}
+		if got := contents(t, records); got != broken {
+			t.Errorf("the records are %q", got)
+		}
+		if err := os.Remove(records); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Reload(); err != nil {
+			t.Error(err)
+		}
+		if _, standing := recalled(s, file, "write"); standing == Unknown {
+			t.Error("still unknown")
+		}
 	}
 }
 
-// The records are bounded: texts of the oldest go first, then the oldest.
+// However a file is named, its approvals are the same.
+func TestLinks(t *testing.T) {
+	home, file := place(t)
+	link := filepath.Join(filepath.Dir(file), "link")
+	if err := os.Symlink(filepath.Dir(file), link); err != nil {
+		t.Skip("no links here: ", err)
+	}
+	linked := filepath.Join(link, filepath.Base(file))
+	s := open(t, home)
+	if err := s.Keep(t.Context(), approval(linked, "write")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{file, linked} {
+		if _, standing := recalled(s, name, "write"); standing != Kept {
+			t.Errorf("under the name %s it is %v", name, standing)
+		}
+	}
+	if got := s.List(); len(got) != 1 || got[0].File != file || s.Revoke(t.Context(), got[0]) != nil || contents(t, file) != before {
+		t.Errorf("%+v, %s", got, contents(t, file))
+	}
+}
+
+// Keeping and revoking at once, in several processes: whatever the file says at
+// the end, the records say too.
+func TestKeepAgainstRevoke(t *testing.T) {
+	for range 30 {
+		home, file := place(t)
+		a := approval(file, "write")
+		var all sync.WaitGroup
+		for i := range 4 {
+			s := open(t, home)
+			all.Go(func() {
+				if i%2 == 0 {
+					if err := s.Keep(t.Context(), a); err != nil {
+						t.Error(err)
+					}
+				} else if err := s.Revoke(t.Context(), a); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		_, standing := recalled(open(t, home), file, "write")
+		if says := strings.Contains(contents(t, file), "approve"); says != (standing == Kept) {
+			t.Fatalf("the file says approve: %v; the records: %v", says, standing)
+		}
+	}
+}
+
+// The records are bounded, but never by forgetting what a file still allows:
+// that would hold for whatever the tool becomes.
 func TestBounded(t *testing.T) {
+	home, file := place(t)
+	s := open(t, home)
 	var all []Approval
 	text := json.RawMessage(`"` + strings.Repeat("x", maxDefinition-2) + `"`)
-	for i := range maxRecords + 10 {
-		a := approval("f", fmt.Sprint(i))
+	var toml strings.Builder
+	for i := range maxRecords {
+		a := approval(file, fmt.Sprint(i))
 		a.Definition = text
 		all = append(all, a)
+		fmt.Fprintf(&toml, "[mcp_servers.docs.tools.%d]\napproval_mode = 'approve'\n", i)
 	}
-	got := bounded(all)
+	if err := os.WriteFile(file, []byte(toml.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	more := approval(file, "more")
+	more.Definition = text
+	if _, err := s.with(all, more); err == nil || !strings.Contains(err.Error(), "take some back") {
+		t.Errorf("too many: %v", err)
+	}
+	if got, err := s.with(all, all[0]); err != nil || len(got) != maxRecords {
+		t.Errorf("one again: %d, %v", len(got), err)
+	}
+	// Of those that no file stands for the place is free.
+	if err := os.WriteFile(file, []byte(strings.Replace(toml.String(), "'approve'", "'prompt'", 10)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.with(all, more)
+	if err != nil || len(got) != maxRecords-9 || got[0].Tool != "10" || got[len(got)-1].Tool != "more" {
+		t.Fatalf("%d records, %v", len(got), err)
+	}
 	texts := 0
 	for i, a := range got {
 		if a.Definition != nil {
@@ -241,20 +403,22 @@ func TestBounded(t *testing.T) {
 			t.Errorf("record %d lost its text before an older one", i)
 		}
 	}
-	if len(got) != maxRecords || got[0].Tool != "10" || texts != maxTexts/maxDefinition {
-		t.Errorf("%d records from %s on, %d texts", len(got), got[0].Tool, texts)
+	if texts != maxTexts/maxDefinition || all[0].Definition == nil {
+		t.Errorf("%d texts", texts)
 	}
-	if all[0].Definition == nil {
-		t.Error("the records given were changed")
+	raw, err := encode(got)
+	if err != nil || len(raw) > maxFile {
+		t.Errorf("%d bytes, %v", len(raw), err)
 	}
-	home, file := place(t)
+
+	home, file = place(t)
 	large := approval(file, "large")
 	large.Definition = append(text, ' ')
-	s := open(t, home)
+	s = open(t, home)
 	if err := s.Keep(t.Context(), large); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := s.Recall(file, "docs", "large"); got.Definition != nil || got.DefinitionHash == "" {
+	if got, _ := recalled(s, file, "large"); got.Definition != nil || got.DefinitionHash == "" {
 		t.Errorf("a large text: %d bytes, hash %q", len(got.Definition), got.DefinitionHash)
 	}
 }

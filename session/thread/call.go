@@ -180,7 +180,7 @@ func (t *Thread) Request(ctx context.Context, server protocol.ServerName, method
 	}
 	ctx, deadline := toolcall.NewDeadline(ctx, entry.ToolTimeout)
 	defer deadline.Stop()
-	caller := caller{t: t, deadline: deadline}
+	caller := caller{t: t, g: g, deadline: deadline}
 	result, err := target.client().Request(ctx, caller, method, params)
 	if errors.Is(err, upstream.ErrNotRun) && target.replace(ctx) == nil {
 		result, err = target.client().Request(ctx, caller, method, params)
@@ -285,16 +285,26 @@ func (x *target) Tool() (toolcall.Tool, bool) {
 }
 
 // Send implements toolcall.Target.
-func (x *target) Send(ctx context.Context, params json.RawMessage, progress func(toolcall.Progress)) (json.RawMessage, error) {
+func (x *target) Send(ctx context.Context, params json.RawMessage, as toolcall.Definition, progress func(toolcall.Progress)) (json.RawMessage, error) {
+	same := func() error {
+		if now, ok := x.Tool(); !ok || now.Definition.Hash != as.Hash {
+			return toolcall.ErrToolChanged
+		}
+		return nil
+	}
 	call := upstream.Call{
-		ID: x.id, Params: params, Token: x.token, Caller: caller{x.t, x.turn, toolcall.DeadlineFrom(ctx), x.tool, params},
+		ID: x.id, Params: params, Token: x.token, Recheck: same,
+		Caller:   caller{t: x.t, g: x.g, turn: x.turn, deadline: toolcall.DeadlineFrom(ctx), tool: x.tool, params: params},
 		Progress: func(p upstream.Progress) { progress(toolcall.Progress(p)) },
 	}
 	result, err := x.client().CallTool(ctx, call)
-	if errors.Is(err, upstream.ErrNotRun) && x.replace(ctx) == nil {
-		return x.client().CallTool(ctx, call)
+	if !errors.Is(err, upstream.ErrNotRun) || x.replace(ctx) != nil {
+		return result, err
 	}
-	return result, err
+	if err := same(); err != nil {
+		return nil, err
+	}
+	return x.client().CallTool(ctx, call)
 }
 
 // resourceURI is the page of a tool (MCP Apps), "" if it has none.

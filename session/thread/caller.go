@@ -15,6 +15,7 @@ import (
 // upstream.Caller.
 type caller struct {
 	t        *Thread
+	g        *generation // that the request was made in
 	turn     protocol.TurnID
 	deadline *toolcall.Deadline
 	// tool and params are those of a tool call.
@@ -26,7 +27,7 @@ type caller struct {
 // known to the rules; of another what they say if it comes from this call, or
 // if it comes from nowhere, whichever is stricter.
 func (c caller) Judge(q elicit.Question) elicit.Verdict {
-	return c.t.judge(q, func(rules *elicit.Rules) elicit.Ruling {
+	return c.t.judge(c.g, q, func(rules *elicit.Rules) elicit.Ruling {
 		var arguments json.RawMessage
 		_ = rawjson.Object(c.params, func(key, value []byte) error { // ours
 			if string(key) == "arguments" {
@@ -45,6 +46,9 @@ func (c caller) Judge(q elicit.Question) elicit.Verdict {
 // Question implements upstream.Caller. When the thread is closed meanwhile,
 // another one may have caused the question.
 func (c caller) Question(ctx context.Context, q elicit.Question, v elicit.Verdict) (elicit.Answer, error) {
+	if c.t.ctx.Err() != nil {
+		return elicit.Answer{}, upstream.ErrCallerGone
+	}
 	q.TurnID = c.turn
 	answer, err := c.t.question(ctx, q, v)
 	if err == nil && answer.Action == protocol.AnswerCancel && c.t.ctx.Err() != nil {

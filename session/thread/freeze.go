@@ -152,7 +152,7 @@ func (t *Thread) rules(cfg *config.Config, review reviewer, set Settings, s *con
 			kept := t.keptFor(cfg, s, tool.Name, mode, tool.DefinitionHash)
 			return elicit.Approve(elicit.ApprovalRequest{
 				Server: name, Tool: tool.Name, Mode: mode, DefaultMode: elicit.ApprovalMode(s.DefaultApproval), Hints: hints,
-				Policy: set.Policy, CanAsk: t.editor.Approvals(), Rule: review.rules.Tool(name, tool.Name), Memory: kept.Standing,
+				Policy: set.Policy, CanAsk: t.editor.Approvals(), Rule: review.rules.Tool(name, tool.Name), Memory: kept.Standing, ModeVoid: kept.ModeVoid,
 			}).Outlook()
 		},
 	}

@@ -174,7 +174,7 @@ func (t *Thread) release(g *generation) {
 // refresh builds and publishes the next generation if the current one may be
 // out of date. Marks set meanwhile are claimed too.
 func (t *Thread) refresh(ctx context.Context) error {
-	if !t.stale.Load() {
+	if t.built.Load() == t.wanted.Load() {
 		return nil
 	}
 	select {
@@ -185,7 +185,13 @@ func (t *Thread) refresh(ctx context.Context) error {
 		return t.errClosed()
 	}
 	defer func() { <-t.refreshing }()
-	for t.stale.Swap(false) {
+	for {
+		// Who comes meanwhile waits for the token above: the mark is taken off
+		// when the generation is there, not when somebody begins to build it.
+		wanted := t.wanted.Load()
+		if t.built.Load() == wanted {
+			return nil
+		}
 		t.mu.Lock()
 		prev, settings := t.current, t.settings
 		t.mu.Unlock()
@@ -193,6 +199,6 @@ func (t *Thread) refresh(ctx context.Context) error {
 			return t.errClosed()
 		}
 		t.publish(t.next(prev, prev.config, settings))
+		t.built.Store(wanted)
 	}
-	return nil
 }

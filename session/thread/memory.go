@@ -15,23 +15,22 @@ import (
 	"github.com/mcp-sidecar/mcp-sidecar/session/keep"
 )
 
+// maxGrantText bounds the text of a definition that is kept for the session, in
+// bytes.
+const maxGrantText = 16 << 10
+
 // keepTime bounds how long a call waits until its approval is written.
 const keepTime = 5 * time.Second
 
-// A toolID is a tool by its raw names.
-type toolID struct {
-	server protocol.ServerName
-	tool   protocol.ToolName
-}
-
 // A grant is a tool that the person allowed for the life of the thread.
 type grant struct {
-	id         protocol.ApprovalID
-	server     protocol.ServerName
-	tool       protocol.ToolName
-	identity   string // of the server's connection
-	definition toolcall.Definition
-	at         time.Time
+	id       protocol.ApprovalID
+	server   protocol.ServerName
+	tool     protocol.ToolName
+	identity string          // of the server's connection
+	hash     string          // of the definition
+	text     json.RawMessage // of the definition; nil if it is too large to keep
+	at       time.Time
 }
 
 // person is the one behind the editor, asked for one call. It implements
@@ -58,6 +57,7 @@ func (p person) Recall(tool toolcall.Tool) toolcall.Memory {
 	}
 	m := p.t.keptFor(x.g.config, entry, x.tool, tool.Mode, func() string { return tool.Definition.Hash })
 	_, m.Lasting = x.g.config.ApprovalPlace(entry.Name, string(x.tool))
+	m.Lasting = m.Lasting && p.t.approvals.Keeps()
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
 	i := p.t.grantLocked(x.name, x.tool)
@@ -65,17 +65,18 @@ func (p person) Recall(tool toolcall.Tool) toolcall.Memory {
 		return m
 	}
 	switch g := p.t.grants[i]; {
-	case g.definition.Hash == tool.Definition.Hash:
+	case g.hash == tool.Definition.Hash:
 		m.Standing = elicit.MemoryHolds
 	case m.Standing == elicit.MemoryNone:
-		m.Standing, m.Allowed = elicit.MemoryOutdated, g.definition
+		m.Standing, m.Allowed = elicit.MemoryOutdated, allowed(g.hash, g.text)
 	}
 	return m
 }
 
 // keptFor says whether mode approve of a tool counts, if a person's answer wrote
 // it into the configuration: not when the tool or the server is another one
-// since, and not when they took it back. hash is the tool's definition now.
+// since, not when they took it back, and not when that can't be told. hash is
+// the tool's definition now.
 func (t *Thread) keptFor(cfg *config.Config, entry *config.Server, tool protocol.ToolName, mode elicit.ApprovalMode, hash func() string) toolcall.Memory {
 	if mode != elicit.ModeApprove {
 		return toolcall.Memory{}
@@ -84,24 +85,29 @@ func (t *Thread) keptFor(cfg *config.Config, entry *config.Server, tool protocol
 	if file == "" {
 		return toolcall.Memory{}
 	}
-	server := protocol.ServerName(entry.Name)
-	t.mu.Lock()
-	revoked := t.revoked[toolID{server, tool}]
-	t.mu.Unlock()
-	if revoked {
-		return toolcall.Memory{Standing: elicit.MemoryModeRevoked}
-	}
-	kept, ok := t.approvals.Recall(file, server, tool)
-	switch {
-	case !ok: // a person wrote it by hand
+	kept, standing := t.approvals.Recall(file, protocol.ServerName(entry.Name), tool, t.configRead)
+	switch standing {
+	case keep.ByHand:
 		return toolcall.Memory{}
-	case kept.Declared != entry.Declared:
-		return toolcall.Memory{Standing: elicit.MemoryModeOutdated, ServerChanged: true}
-	case kept.DefinitionHash != hash():
-		return toolcall.Memory{Standing: elicit.MemoryModeOutdated, Allowed: toolcall.Definition{
-			Hash: kept.DefinitionHash, Read: func() json.RawMessage { return kept.Definition }}}
+	case keep.Revoked:
+		return toolcall.Memory{ModeVoid: true}
+	case keep.Unknown:
+		return toolcall.Memory{ModeVoid: true, Standing: elicit.MemoryOutdated, Unreadable: true}
+	case keep.Kept:
 	}
-	return toolcall.Memory{}
+	m := toolcall.Memory{
+		ServerChanged: kept.Declared != entry.Declared,
+		Allowed:       allowed(kept.DefinitionHash, kept.Definition),
+	}
+	if m.ServerChanged || kept.DefinitionHash != hash() {
+		m.Standing, m.ModeVoid = elicit.MemoryOutdated, true
+	}
+	return m
+}
+
+// allowed is a definition that a person allowed, as it was kept.
+func allowed(hash string, text json.RawMessage) toolcall.Definition {
+	return toolcall.Definition{Hash: hash, Read: func() json.RawMessage { return text }}
 }
 
 // Remember implements toolcall.Person.
@@ -112,7 +118,12 @@ func (p person) Remember(ctx context.Context, tool toolcall.Tool, scope protocol
 		return
 	}
 	now := time.Now()
-	p.t.grant(grant{server: x.name, tool: x.tool, identity: entry.Identity(), definition: tool.Definition, at: now})
+	text := tool.Definition.Read()
+	g := grant{server: x.name, tool: x.tool, identity: entry.Identity(), hash: tool.Definition.Hash, at: now}
+	if len(text) <= maxGrantText {
+		g.text = text
+	}
+	p.t.grant(g)
 	if scope != protocol.ApprovalAlways {
 		return
 	}
@@ -124,11 +135,11 @@ func (p person) Remember(ctx context.Context, tool toolcall.Tool, scope protocol
 	defer cancel()
 	err := p.t.approvals.Keep(ctx, keep.Approval{
 		File: place.File, Path: place.Path, Server: x.name, Tool: x.tool, Declared: entry.Declared,
-		DefinitionHash: tool.Definition.Hash, Definition: tool.Definition.Read(), At: now,
+		DefinitionHash: tool.Definition.Hash, Definition: text, At: now,
 	})
 	if err != nil {
 		p.t.Warn(x.name, protocol.KindConfigNotWritten, fmt.Sprintf(
-			"that tool %q of server %q may run without asking could not be kept for good, but is for this session: %v", x.tool, x.name, err))
+			"tool %q of server %q is allowed for this session only, since it could not be kept for good: %v", x.tool, x.name, err))
 	}
 }
 
@@ -163,7 +174,7 @@ func (t *Thread) Approvals() []protocol.RememberedApproval {
 func (t *Thread) describe(g grant) protocol.RememberedApproval {
 	return protocol.RememberedApproval{
 		ID: g.id, Scope: protocol.ApprovalSession, ThreadID: t.id, Server: g.server, Tool: g.tool,
-		DefinitionHash: g.definition.Hash, ApprovedAtMs: g.at.UnixMilli(),
+		DefinitionHash: g.hash, ApprovedAtMs: g.at.UnixMilli(),
 	}
 }
 
@@ -181,19 +192,4 @@ func (t *Thread) Revoke(match func(protocol.RememberedApproval) bool) []protocol
 		return true
 	})
 	return out
-}
-
-// Unkeep makes the thread ask about a tool again whose approval for good was
-// taken back: what the thread has read of the configuration says mode approve
-// still, if that was written before the thread began.
-func (t *Thread) Unkeep(a keep.Approval) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.current == nil || t.current.config.ApprovedIn(string(a.Server), string(a.Tool)) != a.File {
-		return
-	}
-	if t.revoked == nil {
-		t.revoked = map[toolID]bool{}
-	}
-	t.revoked[toolID{a.Server, a.Tool}] = true
 }

@@ -14,20 +14,25 @@ import (
 // Question implements upstream.Owner: a server asks, and no request of any
 // thread can have caused it.
 func (t *Thread) Question(ctx context.Context, q elicit.Question) (elicit.Answer, error) {
-	return t.question(ctx, q, t.judge(q, func(rules *elicit.Rules) elicit.Ruling { return rules.Question(q.Server, "", nil) }))
+	t.mu.Lock()
+	g := t.current
+	t.mu.Unlock()
+	return t.question(ctx, q, t.judge(g, q, func(rules *elicit.Rules) elicit.Ruling { return rules.Question(q.Server, "", nil) }))
 }
 
-// judge says what the thread's policy and rules make of a question, in one
-// snapshot. ruling asks the rules.
-func (t *Thread) judge(q elicit.Question, ruling func(*elicit.Rules) elicit.Ruling) elicit.Verdict {
+// judge says what the thread's policy, as it is now, and the rules of a
+// generation make of a question. ruling asks the rules. Without a generation the
+// thread is closed, and declines; so does one that does not have the server.
+func (t *Thread) judge(g *generation, q elicit.Question, ruling func(*elicit.Rules) elicit.Ruling) elicit.Verdict {
 	t.mu.Lock()
-	policy, g := t.settings.Policy, t.current
+	policy := t.settings.Policy
 	t.mu.Unlock()
-	var rules *elicit.Rules
-	if g != nil {
-		rules = g.reviewer.rules
+	if policy.DeclineAll = g == nil; policy.DeclineAll {
+		return elicit.Judge(policy, q, t.editor.Questions(), elicit.Ruling{})
 	}
-	return elicit.Judge(policy, q, t.editor.Questions(), ruling(rules))
+	_, known := g.server(q.Server)
+	policy.UnknownServer = !known
+	return elicit.Judge(policy, q, t.editor.Questions(), ruling(g.reviewer.rules))
 }
 
 // question answers a question by a verdict: the policy decides, or the person

@@ -38,7 +38,7 @@ func (t *Thread) ServerChanged(s upstream.Status) (after func()) {
 		t.bindingChanged(protocol.ChangedServerReady, s.Name)
 	case s.WasReady:
 		// A server that was lost is started again by whoever needs it next.
-		t.stale.Store(true)
+		t.wanted.Add(1)
 		t.bindingChanged(protocol.ChangedServerFailed, s.Name)
 	}
 	return func() {

@@ -26,8 +26,9 @@ var ErrClosed = toolcall.ErrThreadClosed
 type Editor interface {
 	protocol.Notifier
 	// Ask puts a question to the person. An answer that accepts fits the
-	// question's form. When ctx ends first, its cause is returned. A client that turns out not to know the request is a
-	// *protocol.Error of kind clientUnsupported.
+	// question. When ctx ends first, its cause is returned. An editor that turns
+	// out not to know the request is a *protocol.Error of kind
+	// clientUnsupported.
 	Ask(ctx context.Context, from protocol.ThreadID, turn protocol.TurnID, q elicit.Question) (elicit.Answer, error)
 	// Approvals reports whether the editor can be asked for approvals.
 	Approvals() bool
@@ -37,10 +38,12 @@ type Editor interface {
 
 // Options are what a thread is made of.
 type Options struct {
-	ID       protocol.ThreadID
-	Cwd      string
-	Config   *config.Config
-	Settings Settings
+	ID     protocol.ThreadID
+	Cwd    string
+	Config *config.Config
+	// ConfigRead is a time before Config was read.
+	ConfigRead time.Time
+	Settings   Settings
 	// Provider and Ephemeral are echoed in the thread's description.
 	Provider  string
 	Ephemeral bool
@@ -64,20 +67,22 @@ type Settings struct {
 
 // A Thread is one conversation's view of the servers.
 type Thread struct {
-	id        protocol.ThreadID
-	cwd       string
-	provider  string
-	ephemeral bool
-	version   string
-	host      *upstream.Host
-	approvals *keep.Store
-	editor    Editor
-	created   time.Time
+	id         protocol.ThreadID
+	cwd        string
+	provider   string
+	ephemeral  bool
+	version    string
+	host       *upstream.Host
+	approvals  *keep.Store
+	configRead time.Time
+	editor     Editor
+	created    time.Time
 
 	ctx    context.Context // the life of the thread
 	cancel context.CancelCauseFunc
 
-	stale      atomic.Bool   // the generation may be out of date
+	wanted     atomic.Int64  // how often something made the generation out of date
+	built      atomic.Int64  // how often of that the current one knows; behind it, it is stale
 	refreshing chan struct{} // capacity 1: the right to build a generation
 	gate       toolcall.Gate
 	running    sync.WaitGroup // calls, and all else that uses a generation for a request
@@ -90,11 +95,10 @@ type Thread struct {
 	closers      int                      // goroutines that end connections
 	settled      chan struct{}            // closed when the last of them is done; nil without any
 	revision     int64
-	lastCall     int64           // number of the last call id made
-	lastGrant    int64           // number of the last approval id made
-	grants       []grant         // what the person allowed for the thread's life, one a tool; in that order
-	revoked      map[toolID]bool // whose mode approve in the configuration was taken back
-	bindings     []frozen        // the last MaxBindings, oldest first
+	lastCall     int64    // number of the last call id made
+	lastGrant    int64    // number of the last approval id made
+	grants       []grant  // what the person allowed for the thread's life, one a tool; in that order
+	bindings     []frozen // the last MaxBindings, oldest first
 	updated      time.Time
 	calls        map[protocol.CallID]bool // those that run
 	waiting      map[protocol.ThreadActiveFlag]int
@@ -110,7 +114,7 @@ func New(ctx context.Context, o Options) *Thread {
 	now := time.Now()
 	t := &Thread{
 		id: o.ID, cwd: o.Cwd, provider: o.Provider, ephemeral: o.Ephemeral, version: o.Version,
-		host: o.Host, approvals: o.Approvals, editor: o.Editor, created: now, updated: now,
+		host: o.Host, approvals: o.Approvals, configRead: o.ConfigRead, editor: o.Editor, created: now, updated: now,
 		refreshing: make(chan struct{}, 1),
 		settings:   o.Settings, held: map[*upstream.Client]int{},
 		calls: map[protocol.CallID]bool{}, waiting: map[protocol.ThreadActiveFlag]int{}, checked: map[protocol.ServerName]*binding.Catalog{},
@@ -143,7 +147,7 @@ func (t *Thread) Update(change func(*Settings) error) (Settings, error) {
 	t.settings = next
 	t.updated = time.Now()
 	t.mu.Unlock()
-	t.stale.Store(true)
+	t.wanted.Add(1)
 	t.bindingChanged(protocol.ChangedSettings)
 	return next, nil
 }

@@ -50,6 +50,10 @@ type Call struct {
 	// Token is the progress token inside Params, unique among the running
 	// calls of the process.
 	Token string
+	// Recheck is called before the call is sent again on a connection that was
+	// made or listed anew, where the tool may be another. Its error ends the
+	// call, as it is. May be nil.
+	Recheck func() error
 	// Progress hears reports in the order in which they came, never after the
 	// call has returned. It must not wait. May be nil.
 	Progress func(Progress)
@@ -213,6 +217,12 @@ func (cs *calls) progress(params json.RawMessage) {
 // way, and returns the raw result. Its errors are *protocol.Error, or the
 // cause of ctx when that ended first; the server has been told then.
 func (c *Client) CallTool(ctx context.Context, call Call) (json.RawMessage, error) {
+	if tell := call.Progress; tell != nil {
+		call.Progress = func(p Progress) {
+			p.Message = c.redact(p.Message)
+			tell(p)
+		}
+	}
 	return c.carryOut(ctx, call, "tools/call")
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-sidecar/mcp-sidecar/binding"
+	"github.com/mcp-sidecar/mcp-sidecar/elicit"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
 	"github.com/mcp-sidecar/mcp-sidecar/session/upstream/process"
@@ -288,15 +289,12 @@ func (c *Client) protocolFault(format string, args ...any) error {
 	return protocol.Errorf(protocol.KindProtocolError, "server %q: "+format, append([]any{c.server.Name}, args...)...).WithServer(protocol.ServerName(c.server.Name))
 }
 
-// oneLine keeps foreign text short and on one line.
-func oneLine(s string) string {
-	const most = 1000
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }), " ")
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
-}
+// oneLine keeps foreign text short, on one line and free of characters that
+// deceive.
+func oneLine(s string) string { return elicit.Clean(s, maxForeignText) }
+
+// maxForeignText bounds a foreign text in an error, in bytes.
+const maxForeignText = 1000
 
 // tomlKey writes a name as a key of TOML.
 func tomlKey(name string) string {

@@ -71,11 +71,11 @@ func (c *Client) dialHTTP(ctx context.Context, at *stage) (wire, *mcp.ClientSess
 		OnNotification: func(_ context.Context, method string, params json.RawMessage) bool {
 			return c.notification(method, params)
 		},
-		OnServerRequest: func(ctx context.Context, _ string, params json.RawMessage) string {
+		OnServerRequest: func(ctx context.Context, method string, params json.RawMessage) string {
 			if call := callOf(ctx); call != nil {
-				return from.note(params, call, true)
+				return from.note(method, params, func() []*inflight { return call }, true)
 			}
-			return from.note(params, c.calls.candidates(), false)
+			return from.note(method, params, c.calls.candidates, false)
 		},
 		OnSessionLost: func(context.Context) {
 			w.end(&protocol.ServerFailure{Kind: protocol.KindServerFailed, Error: "the server no longer knows the session"})

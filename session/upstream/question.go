@@ -50,16 +50,26 @@ type origin struct {
 	certain bool
 }
 
-// note keeps a request and returns the token to find it by.
-func (o *origins) note(params json.RawMessage, from []*inflight, certain bool) string {
+// maxOrigins bounds how many are kept: those that the SDK refuses before the
+// handler hears of them are never taken.
+const maxOrigins = 1024
+
+// note keeps a question and returns the token to find it by; "" for any other
+// request. from are the requests that it may come from.
+func (o *origins) note(method string, params json.RawMessage, from func() []*inflight, certain bool) string {
+	if method != methodElicit {
+		return ""
+	}
+	requests := from()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.m == nil {
 		o.m = map[string]origin{}
 	}
 	o.next++
+	delete(o.m, strconv.FormatInt(o.next-maxOrigins, 10))
 	token := strconv.FormatInt(o.next, 10)
-	o.m[token] = origin{slices.Clone(params), from, certain}
+	o.m[token] = origin{slices.Clone(params), requests, certain}
 	return token
 }
 
@@ -224,9 +234,12 @@ func (c *Client) readQuestion(params json.RawMessage) (elicit.Question, error) {
 			if !ok {
 				fault = badQuestion("/message: must be a string")
 			}
-			q.Message = text
+			q.Message = c.redact(text)
 		case "requestedSchema":
 			q.Schema = slices.Clone(value)
+			if clean := json.RawMessage(c.redact(string(value))); rawjson.Valid(clean) == nil { // else the secret is a number
+				q.Schema = clean
+			}
 		case "url":
 			q.URL, _ = rawjson.String(value)
 		case "elicitationId":

@@ -22,13 +22,22 @@ func (c *Client) rounds(ctx context.Context, method string, params json.RawMessa
 		conn, result, err := c.send(ctx, method, params)
 		if err != nil {
 			if conn == nil { // it never went out
+				if gone := (*protocol.Error)(nil); n > 0 && errors.As(err, &gone) {
+					return nil, c.lostMidway(method)
+				}
 				return nil, err
 			}
 			told := c.callError(ctx, conn, method, err)
+			if n > 0 && errors.Is(told, ErrNotRun) {
+				return nil, c.lostMidway(method)
+			}
 			if asked || ctx.Err() != nil {
 				return nil, told
 			}
 			if again, err := c.authorized(ctx, err, told); !again {
+				return nil, err
+			}
+			if err := recheck(ctx); err != nil {
 				return nil, err
 			}
 			asked = true
@@ -72,7 +81,31 @@ func (c *Client) send(ctx context.Context, method string, params json.RawMessage
 		if now, _ := c.live(); now == nil || now == conn {
 			return conn, nil, err
 		}
+		if err := recheck(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
+}
+
+// lostMidway is the error of a request whose server was lost after it had asked
+// back. The last round was not run, but the one before was: nobody knows what
+// the server had done.
+func (c *Client) lostMidway(method string) error {
+	ctx, cancel := context.WithTimeout(c.ctx, tellPatience)
+	defer cancel()
+	_ = c.AwaitLost(ctx) // the owner is told before; late, the error is still right
+	return protocol.Errorf(protocol.KindAmbiguousDelivery, "server %q was lost after it had asked back; %s may or may not have taken effect", c.server.Name, method).
+		WithServer(protocol.ServerName(c.server.Name))
+}
+
+// recheck asks the call of ctx whether it may be sent again.
+func recheck(ctx context.Context) error {
+	for _, f := range callOf(ctx) {
+		if f.Recheck != nil {
+			return f.Recheck()
+		}
+	}
+	return nil
 }
 
 // round is what a result of type input_required asks for.

@@ -176,7 +176,7 @@ func TestLateCallIsNoCandidate(t *testing.T) {
 		return elicit.Answer{Action: protocol.AnswerDecline}, nil
 	}}, &scripted{verdict: asks}
 	list := runs(c, a)
-	token := o.note(aQuestion, c.calls.candidates(), false)
+	token := o.note(methodElicit, aQuestion, c.calls.candidates, false)
 	runs(c, b)
 	from, ok := o.take(token)
 	if _, err := c.question(t.Context(), from.params, from.from, from.certain); !ok || err != nil || a.state() != "asked 1[1], held 0 of 1" || b.state() != "asked , held 0 of 0" {
@@ -291,5 +291,27 @@ func TestRounds(t *testing.T) {
 		if tc.quiet && len(me.asked) > 0 {
 			t.Errorf("%s: somebody was asked in vain", name)
 		}
+	}
+}
+
+// What a server asks beside questions leaves nothing behind, and what the SDK
+// refuses before the handler hears of it is bounded.
+func TestOrigins(t *testing.T) {
+	var o origins
+	from := func() []*inflight { t.Error("a ping was looked into"); return nil }
+	for range 10 {
+		if token := o.note("ping", json.RawMessage(`{}`), from, false); token != "" {
+			t.Errorf("a ping got the token %q", token)
+		}
+	}
+	var last string
+	for range 2 * maxOrigins {
+		last = o.note(methodElicit, json.RawMessage(`{}`), func() []*inflight { return nil }, false)
+	}
+	if len(o.m) != maxOrigins {
+		t.Errorf("%d are kept, want %d", len(o.m), maxOrigins)
+	}
+	if _, ok := o.take(last); !ok || len(o.m) != maxOrigins-1 {
+		t.Errorf("the last is there: %v; %d are left", ok, len(o.m))
 	}
 }

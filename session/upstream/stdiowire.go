@@ -87,7 +87,9 @@ func (c *Client) dialOnce(ctx context.Context, at *stage, version string, probe 
 		OnNotification: func(method string, params json.RawMessage) bool {
 			return c.notification(method, params)
 		},
-		OnServerRequest: func(_ string, params json.RawMessage) string { return from.note(params, c.calls.candidates(), false) },
+		OnServerRequest: func(method string, params json.RawMessage) string {
+			return from.note(method, params, c.calls.candidates, false)
+		},
 	})
 	w.session, err = c.greet(ctx, c.client(&from), stdio.Transport{Conn: w.conn}, version)
 	if err == nil {

@@ -21,6 +21,16 @@ const (
 	lockPoll = 5 * time.Millisecond
 )
 
+// Lock waits until nobody else has the lock called name in a state folder, as
+// Update does for a file. Who holds one may call Update.
+func Lock(ctx context.Context, name, stateDir string) (unlock func(), err error) {
+	return lock(ctx, name, stateDir)
+}
+
+// Real returns the path of a file without links, which may be missing itself.
+// Update changes that file.
+func Real(path string) (string, error) { return resolve(path) }
+
 // lock waits until nobody else of this state folder edits the file. The lock
 // is a file of its own: the file itself changes places, and on Windows a lock
 // on it would keep readers out. It stays, since removing it is a race.

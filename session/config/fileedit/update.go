@@ -25,6 +25,27 @@ var (
 	ErrBusy       = errors.New("others are editing it and do not come to an end; try again")
 )
 
+// An Error says why a file was not changed.
+type Error struct {
+	// Path is as given; Real is without links, or "" if that can't be told.
+	Path, Real string
+	Err        error
+}
+
+// Error names the file and the reason.
+func (e *Error) Error() string {
+	where := e.Path
+	if e.Real != "" && e.Real != e.Path {
+		where += " (" + e.Real + ")"
+	}
+	return "editing " + where + ": " + e.Err.Error()
+}
+
+// Unwrap returns the reason.
+func (e *Error) Unwrap() error { return e.Err }
+
+func (e *Error) with(err error) error { return &Error{e.Path, e.Real, err} }
+
 // Update replaces the content of the file at path by what edit makes of it.
 // edit is called again with the new content if somebody else changed the file
 // meanwhile; it may change what it is given. The lock lies in stateDir, which
@@ -47,33 +68,31 @@ type seams struct {
 func system() seams { return seams{swap, rename, func() {}} }
 
 func update(ctx context.Context, path, stateDir string, edit func([]byte) ([]byte, error), s seams) error {
-	where := "fileedit: editing " + path
+	where := &Error{Path: path}
 	real, err := resolve(path)
 	if err != nil {
-		return fmt.Errorf("%s: %w", where, err)
+		return where.with(err)
 	}
-	if real != path {
-		where += " (" + real + ")"
-	}
+	where.Real = real
 	unlock, err := lock(ctx, real, stateDir)
 	if err != nil {
-		return fmt.Errorf("%s: %w", where, err)
+		return where.with(err)
 	}
 	defer unlock()
 	j := &job{seams: s, real: real}
 	for try := range maxTries {
 		done, err := j.attempt(ctx, edit)
 		if err != nil {
-			return fmt.Errorf("%s: %w", where, err)
+			return where.with(err)
 		}
 		if done {
 			return nil
 		}
 		if err := wait(ctx, min(time.Duration(try)*time.Millisecond, maxPause)); err != nil {
-			return fmt.Errorf("%s: %w: %w", where, ErrBusy, err)
+			return where.with(fmt.Errorf("%w: %w", ErrBusy, err))
 		}
 	}
-	return fmt.Errorf("%s: %w", where, ErrBusy)
+	return where.with(ErrBusy)
 }
 
 // job is one call of Update, while it has the lock.

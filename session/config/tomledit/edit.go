@@ -164,14 +164,18 @@ func (e *edit) failure(cause error, line int, message, hint string) error {
 	return &Error{Cause: cause, Doing: e.doing, Line: line, Message: message, Hint: hint}
 }
 
-// Get returns the string at path. It is false when there is none, and an error
-// when doc is no TOML.
-func Get(doc []byte, path []string) (string, bool, error) {
+// A Reading is what a document means.
+type Reading struct{ tree map[string]any }
+
+// Read decodes a document. The error says that it is no TOML.
+func Read(doc []byte) (Reading, error) {
 	m, err := decode(strings.TrimPrefix(string(doc), "\ufeff"))
-	if err != nil {
-		return "", false, err
-	}
-	value, depth := look(m.tree, path)
+	return Reading{m.tree}, err
+}
+
+// Get returns the string at path, false if there is none.
+func (r Reading) Get(path ...string) (string, bool) {
+	value, depth := look(r.tree, path)
 	text, ok := value.(string)
-	return text, ok && depth == len(path), nil
+	return text, ok && depth == len(path)
 }
