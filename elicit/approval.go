@@ -126,12 +126,20 @@ func Approve(r ApprovalRequest) Verdict {
 		return Verdict{Decision: Allow, Source: protocol.SourceRule}
 	case r.Policy.Never:
 		return Verdict{Decision: Decline, Source: protocol.SourcePolicy, Reason: protocol.ReasonPolicyNever,
-			Text: r.call() + " requires approval, but approval policy is never"}
+			Text: r.call() + " requires approval" + r.insists() + ", but approval policy is never"}
 	case !r.CanAsk:
 		return Verdict{Decision: Decline, Source: protocol.SourceCapability, Reason: protocol.ReasonClientUnsupported,
 			Text: UnsupportedText(r.Server, r.Tool)}
 	}
 	return Verdict{Decision: Ask, Source: protocol.SourcePerson, Text: why}
+}
+
+// insists says that a rule is what requires approval, if one is.
+func (r ApprovalRequest) insists() string {
+	if r.Rule.Action != RuleAsk {
+		return ""
+	}
+	return " (" + r.Rule.Text + ")"
 }
 
 // UnsupportedText is the text of a call that needs an approval which the

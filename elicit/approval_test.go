@@ -192,7 +192,11 @@ func TestDeclineTexts(t *testing.T) {
 	if !strings.Contains(got, "requires approval, but approval policy is never") || !strings.Contains(got, `"docs"`) || !strings.Contains(got, `"write"`) {
 		t.Errorf("policy never says %q", got)
 	}
-	r.Policy.Never, r.CanAsk = false, false
+	r.Rule = rulings[2]
+	if got := Approve(r).Text; !strings.Contains(got, "requires approval (the rule 2 asks for it), but approval policy is never") {
+		t.Errorf("policy never and a rule say %q", got)
+	}
+	r.Rule, r.Policy.Never, r.CanAsk = Ruling{}, false, false
 	if got := Approve(r).Text; got != UnsupportedText("docs", "write") {
 		t.Errorf("no capability says %q", got)
 	}

@@ -106,8 +106,8 @@ type rule struct {
 	action           RuleAction
 	calls, questions bool
 	// guard: it is nobody's own words but stands in for a rule that would
-	// match nothing.
-	guard bool
+	// match nothing. told: that it would was told already.
+	guard, told bool
 }
 
 // CompileRules reads rules. A rule with a broken condition must not say more
@@ -256,6 +256,9 @@ func (c *compiler) exposed(r rule, w Rule, say func(key, message, hint string)) 
 	until := "until then the rule asks for these"
 	if r.action == RuleAllow {
 		until = "until then the rule allows none of these"
+	}
+	for i := range c.rules.list {
+		c.rules.list[i].told = c.rules.list[i].told || c.rules.list[i].index == r.index
 	}
 	say(key, "looks like a name that the model sees, but rules are for the raw names of servers and tools", write+"; "+until)
 	if r.action == RuleAllow {

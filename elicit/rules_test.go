@@ -255,6 +255,29 @@ func TestExposedNamesInRules(t *testing.T) {
 	}
 }
 
+// A condition for an argument that no tool has is told, unless some tool may have
+// it, or is not known yet.
+func TestUnmatchedArguments(t *testing.T) {
+	r := sound(t,
+		Rule{Server: "notes", Tool: "add", Argument: "/txt", Action: RuleDeny},
+		Rule{Server: "notes", Tool: "add", Argument: "/text/deep", Action: RuleDeny},
+		Rule{Server: "notes", Argument: "/anything", Action: RuleDeny},
+		Rule{Argument: "/else", Action: RuleDeny},
+		Rule{Server: "none", Argument: "/x", Action: RuleDeny})
+	catalogs := map[protocol.ServerName]map[protocol.ToolName]Arguments{
+		"notes": {"add": {Names: []string{"text"}}, "free": {Open: true}}, "slow": nil,
+	}
+	got := r.UnmatchedArguments(catalogs)
+	if len(got) != 1 || got[0].String() != `approval_rules[0]: argument: no tool that it fits has an argument "txt" (did you mean "text"?)` {
+		t.Errorf("got %v", got)
+	}
+	catalogs["notes"]["free"] = Arguments{}
+	delete(catalogs, "slow")
+	if got := r.UnmatchedArguments(catalogs); len(got) != 3 {
+		t.Errorf("all is known: %v", got)
+	}
+}
+
 // Rules that can match nothing are told once it is certain.
 func TestUnmatchedRules(t *testing.T) {
 	r := sound(t,

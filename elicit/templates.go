@@ -34,6 +34,7 @@ type Template struct {
 // A TemplateProblem is something wrong with a configured sentence, which is
 // ignored.
 type TemplateProblem struct {
+	// Server and Tool are as configured.
 	Server, Tool  string
 	Message, Hint string
 }
@@ -75,7 +76,7 @@ func NewTemplates(overrides map[string]map[string]string) (Templates, []Template
 			}
 			text, message, hint := checkTemplate(overrides[server][tool])
 			if message != "" {
-				problems = append(problems, TemplateProblem{Server: Clean(server, maxName), Tool: Clean(tool, maxName), Message: message, Hint: hint})
+				problems = append(problems, TemplateProblem{Server: server, Tool: tool, Message: message, Hint: hint})
 				continue
 			}
 			if t.overrides[server] == nil {
@@ -256,6 +257,9 @@ func (t Template) Message(server protocol.ServerName, tool protocol.ToolName, ti
 		case name == "tool":
 			b.WriteString(nameInText(string(tool)))
 		case name == "title":
+			if title == "" {
+				title = string(tool)
+			}
 			b.WriteString(quoted(title, maxTemplateParam))
 		default:
 			b.WriteString(argumentInText(arguments, strings.TrimPrefix(name, argsPlaceholder)))

@@ -2,6 +2,7 @@ package elicit
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
@@ -55,13 +56,52 @@ func (r *Rules) UnmatchedTools(catalogs map[protocol.ServerName][]protocol.ToolN
 	return problems
 }
 
-// written returns the rules as people wrote them, without guards.
+// Arguments are those that a tool names.
+type Arguments struct {
+	Names []string
+	// Open: it may take others.
+	Open bool
+}
+
+// UnmatchedArguments tells of the rules with a condition for an argument that no
+// tool which they fit has. catalogs is as for UnmatchedTools.
+func (r *Rules) UnmatchedArguments(catalogs map[protocol.ServerName]map[protocol.ToolName]Arguments) (problems []RuleProblem) {
+	for _, u := range r.written() {
+		if len(u.pointer) == 0 {
+			continue
+		}
+		fits, open, names := 0, false, []string{}
+		for server, tools := range catalogs {
+			if !u.server.match(string(server)) {
+				continue
+			}
+			open = open || tools == nil // not known yet
+			for tool, arguments := range tools {
+				if u.tool.match(string(tool)) {
+					fits++
+					open = open || arguments.Open || slices.Contains(arguments.Names, u.pointer[0])
+					names = append(names, arguments.Names...)
+				}
+			}
+		}
+		if fits == 0 || open {
+			continue
+		}
+		slices.Sort(names)
+		problems = append(problems, RuleProblem{Index: u.index, Rule: u.name, Key: "argument",
+			Message: "no tool that it fits has an argument " + strconv.Quote(Clean(u.pointer[0], maxName)), Hint: likely(glob(u.pointer[0]), names)})
+	}
+	return problems
+}
+
+// written returns the rules as people wrote them, without guards and without
+// those that were told to match nothing when they were read.
 func (r *Rules) written() (list []rule) {
 	if r == nil {
 		return nil
 	}
 	for _, u := range r.list {
-		if !u.guard {
+		if !u.guard && !u.told {
 			list = append(list, u)
 		}
 	}

@@ -348,6 +348,9 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"-c", "nonsense"}, 2, "key=value"},
 		{[]string{"--log-level", "loud"}, 2, "--log-level"},
 		{[]string{"--strict", "-c", "mcp_servers.x.command=1"}, 3, "mcp_servers.x.command"},
+		{[]string{"--strict", "-c", "approval_rules=[{action='deny', argument='/a', matches='('}]"}, 3, "approval_rules[0].matches"},
+		{[]string{"--strict", "-c", "approval_rules=[{action='deny', server='nobody'}]"}, 3, "matches no configured server"},
+		{[]string{"--strict", "-c", "approval_templates.a.b='Do it.'"}, 3, "approval_templates.a.b"},
 		{[]string{"--strict", "-c", "mcp_servers.x.command=${workspaceFolder}/x"}, 0, ""},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {

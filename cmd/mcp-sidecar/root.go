@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-sidecar/mcp-sidecar/schema"
 	"github.com/mcp-sidecar/mcp-sidecar/session/config"
+	"github.com/mcp-sidecar/mcp-sidecar/session/thread"
 )
 
 // version is the build's version; a release sets it with -ldflags -X.
@@ -118,18 +119,11 @@ func (a *app) check(src config.Sources) error {
 	if !a.strict {
 		return nil
 	}
-	n := 0
-	for _, p := range cfg.Problems {
-		fmt.Fprintf(a.err, "mcp-sidecar: %v\n", p)
-		n++
+	problems := thread.Warnings(cfg)
+	for _, p := range problems {
+		fmt.Fprintf(a.err, "mcp-sidecar: %s\n", p.Summary)
 	}
-	for _, s := range cfg.Servers {
-		for _, p := range s.Invalid {
-			fmt.Fprintf(a.err, "mcp-sidecar: %v\n", p)
-			n++
-		}
-	}
-	if n > 0 {
+	if len(problems) > 0 {
 		return &exitError{code: exitConfig}
 	}
 	return nil

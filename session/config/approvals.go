@@ -61,6 +61,9 @@ func (r ApprovalRule) Name() string {
 	return rulesKey + elementPart(r.Index) + " (" + where + ")"
 }
 
+// Key is the rule as problems name it: approval_rules[2].
+func (r ApprovalRule) Key() string { return rulesKey + elementPart(r.Index) }
+
 var (
 	actionWords = []string{string(RuleAllow), string(RuleAsk), string(RuleDeny)}
 	scopeWords  = []string{string(RuleCalls), string(RuleQuestions), string(RuleBoth)}
@@ -133,8 +136,11 @@ func (l *loader) readRule(i int, n *node) (ApprovalRule, bool) {
 			return ""
 		}
 		s, ok := spelled(c.value)
-		if c.isTable() || !ok {
+		switch {
+		case c.isTable() || !ok:
 			fault(c.at, key, wantKind(c, "a string"), quoteHint(c.value))
+		case s == "":
+			fault(c.at, key, "is empty, which matches nothing", "leave the key out if it is no condition")
 		}
 		return s
 	}
@@ -259,4 +265,18 @@ func showTemplates(n *node) any {
 		out[server] = shown
 	}
 	return out
+}
+
+// TemplateProblem is a problem of the sentence for a tool, with its place.
+func (c *Config) TemplateProblem(server, tool, message, hint string) Problem {
+	path := []string{templatesKey, server, tool}
+	p := Problem{Key: shownKey(path), Message: message, Hint: hint}
+	for n, i := c.root, 0; n != nil; i++ {
+		p.Origin = n.at
+		if i == len(path) || !n.isTable() {
+			break
+		}
+		n = n.table[path[i]]
+	}
+	return p
 }

@@ -1,12 +1,13 @@
 package thread
 
 import (
-	"fmt"
+	"encoding/json"
 
+	"github.com/mcp-sidecar/mcp-sidecar/binding"
 	"github.com/mcp-sidecar/mcp-sidecar/elicit"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
+	"github.com/mcp-sidecar/mcp-sidecar/protocol/rawjson"
 	"github.com/mcp-sidecar/mcp-sidecar/session/config"
-	"github.com/mcp-sidecar/mcp-sidecar/session/upstream"
 )
 
 // reviewer is what a configuration says about approvals and questions beyond
@@ -14,14 +15,14 @@ import (
 type reviewer struct {
 	rules     *elicit.Rules
 	templates elicit.Templates
-	// origins are where the rules are written.
-	origins []config.Origin
+	// written are the rules as the configuration has them.
+	written []config.ApprovalRule
 }
 
 // newReviewer compiles the rules and sentences of a configuration, and says
 // what is wrong with them.
 func newReviewer(cfg *config.Config) (reviewer, []config.Problem) {
-	var r reviewer
+	r := reviewer{written: cfg.ApprovalRules}
 	var list []elicit.Rule
 	for _, w := range cfg.ApprovalRules {
 		list = append(list, elicit.Rule{
@@ -29,7 +30,6 @@ func newReviewer(cfg *config.Config) (reviewer, []config.Problem) {
 			Action: elicit.RuleAction(w.Action), AppliesTo: elicit.RuleScope(w.AppliesTo),
 			Name: w.Name(),
 		})
-		r.origins = append(r.origins, w.Origin)
 	}
 	rules, wrong := elicit.CompileRules(list)
 	r.rules = rules
@@ -45,15 +45,16 @@ func newReviewer(cfg *config.Config) (reviewer, []config.Problem) {
 	templates, misfits := elicit.NewTemplates(cfg.ApprovalTemplates)
 	r.templates = templates
 	for _, m := range misfits {
-		problems = append(problems, config.Problem{Key: fmt.Sprintf("approval_templates.%q.%q", m.Server, m.Tool), Message: m.Message, Hint: m.Hint})
+		problems = append(problems, cfg.TemplateProblem(m.Server, m.Tool, m.Message, m.Hint))
 	}
 	return r, problems
 }
 
 func (r reviewer) problem(p elicit.RuleProblem) config.Problem {
 	out := config.Problem{Key: "approval_rules", Message: p.Message, Hint: p.Hint}
-	if 0 <= p.Index && p.Index < len(r.origins) {
-		out.Origin = r.origins[p.Index]
+	if 0 <= p.Index && p.Index < len(r.written) {
+		w := r.written[p.Index]
+		out.Origin, out.Key = w.Origin, w.Key()
 	}
 	if p.Key != "" {
 		out.Key += "." + p.Key
@@ -71,26 +72,58 @@ func (t *Thread) warnAboutRules(g *generation) {
 	if done {
 		return
 	}
-	catalogs := map[protocol.ServerName][]protocol.ToolName{}
+	tools := map[protocol.ServerName][]protocol.ToolName{}
+	arguments := map[protocol.ServerName]map[protocol.ToolName]elicit.Arguments{}
 	for _, s := range g.servers {
 		name := protocol.ServerName(s.Name)
-		catalogs[name] = nil
+		tools[name], arguments[name] = nil, nil
 		if c := g.clients[name]; c != nil {
 			if status := c.Status(); status.State == protocol.ServerConnected {
-				catalogs[name] = toolNames(status)
+				tools[name], arguments[name] = described(status.Catalog)
 			}
 		}
 	}
-	for _, p := range g.reviewer.rules.UnmatchedTools(catalogs) {
+	rules := g.reviewer.rules
+	for _, p := range append(rules.UnmatchedTools(tools), rules.UnmatchedArguments(arguments)...) {
 		w := warning(g.reviewer.problem(p), "")
 		protocol.ConfigWarned.Send(t.editor, &w)
 	}
 }
 
-func toolNames(s upstream.Status) []protocol.ToolName {
-	names := make([]protocol.ToolName, len(s.Catalog.Tools))
-	for i := range s.Catalog.Tools {
-		names[i] = s.Catalog.Tools[i].Name
+// described returns the raw names of a catalogue's tools, and what arguments
+// each has.
+func described(c *binding.Catalog) ([]protocol.ToolName, map[protocol.ToolName]elicit.Arguments) {
+	names := make([]protocol.ToolName, len(c.Tools))
+	arguments := map[protocol.ToolName]elicit.Arguments{}
+	for i := range c.Tools {
+		names[i] = c.Tools[i].Name
+		arguments[names[i]] = argumentsOf(c.Tools[i].InputSchema)
 	}
-	return names
+	return names, arguments
+}
+
+// argumentsOf reads the top of an input schema. Whatever else it says there may
+// bring arguments.
+func argumentsOf(schema json.RawMessage) elicit.Arguments {
+	a := elicit.Arguments{Open: true}
+	_ = rawjson.Object(schema, func(key, value []byte) error {
+		switch string(key) {
+		case "properties":
+			a.Open = rawjson.Object(value, func(name, _ []byte) error {
+				a.Names = append(a.Names, string(name))
+				return nil
+			}) != nil
+		}
+		return nil
+	})
+	_ = rawjson.Object(schema, func(key, value []byte) error {
+		switch string(key) {
+		case "patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas":
+			a.Open = true
+		case "additionalProperties":
+			a.Open = a.Open || string(value) != "false"
+		}
+		return nil
+	})
+	return a
 }
