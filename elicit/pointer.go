@@ -25,6 +25,16 @@ func parsePointer(s string) (parts []string, wrong string) {
 	return parts, ""
 }
 
+// formatPointer is the pointer that parsePointer splits into parts.
+func formatPointer(parts []string) string {
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	var b strings.Builder
+	for _, part := range parts {
+		b.WriteString("/" + escape.Replace(part))
+	}
+	return b.String()
+}
+
 // lookup returns the values at a pointer. They are more than one where a key
 // is given more than once, or in another case as well: which of them a server
 // takes is its own secret. everywhere reports that no such choice leads past the

@@ -1,10 +1,8 @@
 package elicit
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
-	"regexp/syntax"
 	"strconv"
 	"strings"
 )
@@ -209,12 +207,7 @@ func (r *rule) condition(w Rule) (key, message, wayOut string) {
 	}
 	pattern, err := regexp.Compile(w.Matches)
 	if err != nil {
-		why := "" // the code alone: the rest of the error quotes the pattern
-		var se *syntax.Error
-		if errors.As(err, &se) {
-			why = ": " + string(se.Code)
-		}
-		return "matches", "is no regular expression" + why, "see the syntax of RE2; in TOML, single quotes keep backslashes"
+		return "matches", "is no regular expression" + wrongInPattern(err), "see the syntax of RE2; in TOML, single quotes keep backslashes"
 	}
 	r.pointer, r.matches = pointer, pattern
 	return "", "", ""

@@ -268,13 +268,82 @@ func TestUnmatchedArguments(t *testing.T) {
 		"notes": {"add": {Names: []string{"text"}}, "free": {Open: true}}, "slow": nil,
 	}
 	got := r.UnmatchedArguments(catalogs)
-	if len(got) != 1 || got[0].String() != `approval_rules[0]: argument: no tool that it fits has an argument "txt" (did you mean "text"?)` {
+	if len(got) != 1 || got[0].String() != `approval_rules[0]: argument: no tool that it fits has an argument "txt" (did you mean "/text"?)` {
 		t.Errorf("got %v", got)
 	}
 	catalogs["notes"]["free"] = Arguments{}
 	delete(catalogs, "slow")
 	if got := r.UnmatchedArguments(catalogs); len(got) != 3 {
 		t.Errorf("all is known: %v", got)
+	}
+	// The hint is a pointer again; a key in another case does count to deny.
+	r = sound(t,
+		Rule{Argument: "/a~1c/x", Action: RuleDeny}, Rule{Argument: "/A~1B", Action: RuleDeny}, Rule{Argument: "/A~1B", Action: RuleAllow})
+	got = r.UnmatchedArguments(map[protocol.ServerName]map[protocol.ToolName]Arguments{"s": {"t": {Names: []string{"a/b"}}}})
+	if len(got) != 2 || got[0].Hint != `did you mean "/a~1b/x"?` || got[1].Index != 2 || got[1].Hint != `did you mean "/a~1b"?` {
+		t.Errorf("got %v", got)
+	}
+}
+
+// A name that is written as a regular expression is told to be none, if it
+// matches nothing.
+func TestExpressionsAsNames(t *testing.T) {
+	const hint = "names take * and ?, no regular expressions"
+	for _, pattern := range []string{"^add_.*$", "^add_a$", "add.*", "add_(a|b)", "add_[ab]", `add\w`} {
+		r := sound(t, Rule{Tool: pattern, Action: RuleDeny}, Rule{Server: pattern, Action: RuleDeny})
+		tools := r.UnmatchedTools(map[protocol.ServerName][]protocol.ToolName{"s": {"add_a"}})
+		if len(tools) != 1 || tools[0].Hint != hint {
+			t.Errorf("tool %q: %v", pattern, tools)
+		}
+		servers := r.UnmatchedServers([]protocol.ServerName{"add_a"})
+		if len(servers) != 1 || servers[0].Hint != hint {
+			t.Errorf("server %q: %v", pattern, servers)
+		}
+	}
+	r := sound(t, Rule{Tool: "v1.2", Action: RuleDeny})
+	if got := r.UnmatchedTools(map[protocol.ServerName][]protocol.ToolName{"s": {"v1.3"}}); len(got) != 1 || got[0].Hint != `did you mean "v1.3"?` {
+		t.Errorf("a plain dot: %v", got)
+	}
+}
+
+// What RE2 lacks of Perl's syntax is named; nothing else of a pattern is.
+func TestForeignSyntax(t *testing.T) {
+	for _, c := range []struct{ pattern, says string }{
+		{"S3CRET(?=S3CRET)", "is no regular expression: invalid or unsupported Perl syntax: `(?=`"},
+		{"(?<=S3CRET)x", "is no regular expression: invalid or unsupported Perl syntax: `(?<=`"},
+		{"(?<!S3CRET)x", "is no regular expression: invalid or unsupported Perl syntax: `(?<!`"},
+		{"(?>S3CRET)", "is no regular expression: invalid or unsupported Perl syntax: `(?>`"},
+		{`(S3CRET)\1`, "is no regular expression: invalid escape sequence: `\\1`"},
+		{"S3CRET++", "is no regular expression: invalid nested repetition operator: `++`"},
+		{`S3CRET\y`, "is no regular expression: invalid escape sequence"},
+		{"(?<S3CRET", "is no regular expression: invalid named capture"},
+		{"S3CRET[(?=", "is no regular expression: missing closing ]"},
+		{"(?=S3CRET", "is no regular expression: invalid or unsupported Perl syntax: `(?=`"},
+	} {
+		_, problems := CompileRules([]Rule{{Argument: "/a", Matches: c.pattern, Action: RuleDeny}})
+		if len(problems) != 1 || problems[0].Message != c.says || strings.Contains(problems[0].String(), "S3CRET") {
+			t.Errorf("%s: %v, want %s", c.pattern, problems, c.says)
+		}
+	}
+}
+
+// A rule that allows all calls is told, however it spells that.
+func TestSweepingRules(t *testing.T) {
+	r := sound(t,
+		Rule{Action: RuleAllow},
+		Rule{Server: "*", Tool: "**", AppliesTo: RuleBoth, Action: RuleAllow},
+		Rule{Server: "?*", Action: RuleAllow},
+		Rule{Tool: "get_*", Action: RuleAllow},
+		Rule{Argument: "/path", Action: RuleAllow},
+		Rule{AppliesTo: RuleQuestions, Action: RuleAllow},
+		Rule{Action: RuleAsk}, Rule{Action: RuleDeny})
+	got := r.Sweeping()
+	if len(got) != 2 || got[0].Index != 0 || got[1].Index != 1 || !strings.Contains(got[0].String(), "allows every tool of every server unasked") {
+		t.Errorf("got %v", got)
+	}
+	var none *Rules
+	if none.Sweeping() != nil {
+		t.Error("nil rules are told of")
 	}
 }
 

@@ -2,7 +2,6 @@ package elicit
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
@@ -63,8 +62,12 @@ type Arguments struct {
 	Open bool
 }
 
+// has reports that the tool may be given an argument of that name.
+func (a Arguments) has(name string) bool { return a.Open || slices.Contains(a.Names, name) }
+
 // UnmatchedArguments tells of the rules with a condition for an argument that no
-// tool which they fit has. catalogs is as for UnmatchedTools.
+// tool which they fit has. catalogs is as for UnmatchedTools. In another case an
+// argument is still one to deny or ask, see lookup.
 func (r *Rules) UnmatchedArguments(catalogs map[protocol.ServerName]map[protocol.ToolName]Arguments) (problems []RuleProblem) {
 	for _, u := range r.written() {
 		if len(u.pointer) == 0 {
@@ -79,7 +82,7 @@ func (r *Rules) UnmatchedArguments(catalogs map[protocol.ServerName]map[protocol
 			for tool, arguments := range tools {
 				if u.tool.match(string(tool)) {
 					fits++
-					open = open || arguments.Open || slices.Contains(arguments.Names, u.pointer[0])
+					open = open || arguments.has(u.pointer[0]) || u.action != RuleAllow && slices.ContainsFunc(arguments.Names, func(n string) bool { return strings.EqualFold(n, u.pointer[0]) })
 					names = append(names, arguments.Names...)
 				}
 			}
@@ -88,8 +91,12 @@ func (r *Rules) UnmatchedArguments(catalogs map[protocol.ServerName]map[protocol
 			continue
 		}
 		slices.Sort(names)
+		hint := "the pointer begins with the name of an argument; case counts"
+		if meant := nearest(u.pointer[0], names); meant != "" {
+			hint = didYouMean(formatPointer(append([]string{meant}, u.pointer[1:]...)))
+		}
 		problems = append(problems, RuleProblem{Index: u.index, Rule: u.name, Key: "argument",
-			Message: "no tool that it fits has an argument " + strconv.Quote(Clean(u.pointer[0], maxName)), Hint: likely(glob(u.pointer[0]), names)})
+			Message: `no tool that it fits has an argument "` + Clean(u.pointer[0], maxName) + `"`, Hint: hint})
 	}
 	return problems
 }
@@ -116,22 +123,31 @@ const (
 
 // likely is a hint at the name that a pattern was meant for.
 func likely[N ~string](g glob, names []N) string {
-	const raw = "rules are for raw names; case counts"
-	if !g.literal() || len(g) > maxLikelyName {
-		return raw
+	if strings.ContainsAny(string(g), `^$[]()|\`) || strings.Contains(string(g), ".*") {
+		return "names take * and ?, no regular expressions"
 	}
-	best, least := "", len(g)/3+1
+	if meant := nearest(string(g), names); g.literal() && meant != "" {
+		return didYouMean(meant)
+	}
+	return "rules are for raw names; case counts"
+}
+
+// nearest returns the name that is most like s, or "" if none is.
+func nearest[N ~string](s string, names []N) string {
+	if len(s) > maxLikelyName {
+		return ""
+	}
+	best, least := "", len(s)/3+1
 	for _, n := range names[:min(len(names), maxLikely)] {
 		if len(n) > maxLikelyName {
 			continue
 		}
-		d := near.Distance(strings.ToLower(string(g)), strings.ToLower(string(n)))
-		if d < least {
-			best, least = Clean(string(n), maxName), d
+		if d := near.Distance(strings.ToLower(s), strings.ToLower(string(n))); d < least {
+			best, least = string(n), d
 		}
 	}
-	if best == "" {
-		return raw
-	}
-	return `did you mean "` + best + `"?`
+	return best
 }
+
+// didYouMean asks whether a name was meant; the name may be a server's word.
+func didYouMean(name string) string { return `did you mean "` + Clean(name, maxName) + `"?` }
