@@ -31,10 +31,10 @@ type Template struct {
 	Params []string
 }
 
-// A TemplateProblem is something wrong with a configured sentence, which is
-// ignored.
+// A TemplateProblem is something wrong with a configured sentence.
 type TemplateProblem struct {
-	// Server and Tool are as configured.
+	// Server and Tool are as configured; without a Tool it is about all of the
+	// server's, and without either about all.
 	Server, Tool  string
 	Message, Hint string
 }
@@ -42,7 +42,9 @@ type TemplateProblem struct {
 // String writes the problem on one line: server, tool: what (hint).
 func (p TemplateProblem) String() string {
 	s := p.Message
-	if p.Tool != "" {
+	if p.Server != "" && p.Tool == "" {
+		s = fmt.Sprintf("%q: %s", p.Server, p.Message)
+	} else if p.Tool != "" {
 		s = fmt.Sprintf("%q, %q: %s", p.Server, p.Tool, p.Message)
 	}
 	if p.Hint != "" {
@@ -102,6 +104,9 @@ func checkTemplate(s string) (text, message, hint string) {
 	}
 	if last, _ := utf8.DecodeLastRuneInString(text); !strings.ContainsRune(questionMarks, last) {
 		return "", "does not end with a question mark", "write it as a question"
+	}
+	if strings.Trim(text, questionMarks+" ") == "" {
+		return "", "is only a question mark", `write what is asked, or "" for the general sentence`
 	}
 	for piece, rest := "", text; rest != ""; {
 		var name string

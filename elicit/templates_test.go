@@ -99,7 +99,7 @@ func TestConfiguredSentences(t *testing.T) {
 		"github": {"create_issue": "May {server} file {args.title} in {args.repo}?", "close_issue": ""},
 		"*":      {"create_issue": "An issue?", "write_file": "", "deploy": "Ship it\u202e\n now?", "japan": "実行しますか？"},
 		"bad": {"long": strings.Repeat("x", 501) + "?", "no-mark": "Do it.", "unknown": "Use {argument}?", "empty-arg": "Use {args.}?", "open": "Use {server?", "close": "Use server}?",
-			"nested": "Use {args.{server}}?", "write_file": "Write {what}?"},
+			"nested": "Use {args.{server}}?", "write_file": "Write {what}?", "silent": " ？ ?"},
 	})
 	for _, c := range []struct{ server, tool, want string }{
 		{"github", "create_issue", `May github file "T" in "r"?`},
@@ -134,12 +134,55 @@ func TestConfiguredSentences(t *testing.T) {
 	}
 	want := []string{"close has a brace that is no part of a placeholder", "empty-arg has an unknown placeholder", "long is longer than 500 bytes",
 		"nested has a brace that is no part of a placeholder", "no-mark does not end with a question mark", "open has a brace that is no part of a placeholder",
-		"unknown has an unknown placeholder", "write_file has an unknown placeholder"}
+		"silent is only a question mark", "unknown has an unknown placeholder", "write_file has an unknown placeholder"}
 	if !slices.Equal(got, want) {
 		t.Errorf("problems\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if len(problems) > 0 && !strings.HasPrefix(problems[0].String(), `"bad", "close": has a brace`) {
 		t.Errorf("a problem reads %s", problems[0])
+	}
+}
+
+// Sentences that nothing can come to are told once it is certain: for a server
+// that is not configured, a tool that nobody has, an argument that it lacks.
+func TestUnmatchedSentences(t *testing.T) {
+	all, problems := NewTemplates(map[string]map[string]string{
+		"notes": {"add": "Add {args.txt} to {args.text}?", "adds": "Add?", "free": "Do {args.anything}?", "off": ""},
+		"nots":  {"add": "Add {args.txt}?", "ad": ""},
+		"slow":  {"x": "Go {args.y}?"},
+		"*":     {"add": "Add {args.txt}?", "zap": "Zap?"},
+	})
+	if len(problems) != 0 {
+		t.Fatal(problems)
+	}
+	show := func(list []TemplateProblem) string {
+		var b strings.Builder
+		for _, p := range list {
+			b.WriteString(p.String() + "\n")
+		}
+		return b.String()
+	}
+	if got, want := show(all.UnmatchedServers([]protocol.ServerName{"notes", "slow"})), "\"nots\": is no configured server (did you mean \"notes\"?)\n"; got != want {
+		t.Errorf("servers:\n%swant\n%s", got, want)
+	}
+	catalogs := map[protocol.ServerName]map[protocol.ToolName]Arguments{
+		"notes": {"add": {Names: []string{"text"}}, "free": {Open: true}}, "slow": nil,
+	}
+	const ofNotes = "\"notes\", \"add\": names the argument \"txt\", which the tool does not have (did you mean \"{args.text}\"?)\n" +
+		"\"notes\", \"adds\": is no tool of the server (did you mean \"add\"?)\n" +
+		"\"notes\", \"off\": is no tool of the server (sentences are for raw names; case counts)\n"
+	if got := show(all.Unmatched(catalogs)); got != ofNotes {
+		t.Errorf("tools:\n%swant\n%s", got, ofNotes)
+	}
+	catalogs["slow"] = map[protocol.ToolName]Arguments{"x": {Names: []string{"y"}}}
+	const ofAll = "\"*\", \"add\": names the argument \"txt\", which the tool does not have (did you mean \"{args.text}\"?)\n" +
+		"\"*\", \"zap\": is no tool of any server (sentences are for raw names; case counts)\n"
+	if got := show(all.Unmatched(catalogs)); got != ofAll+ofNotes {
+		t.Errorf("all is known:\n%swant\n%s", got, ofAll+ofNotes)
+	}
+	catalogs["slow"]["add"] = Arguments{Names: []string{"txt"}}
+	if got := show(all.Unmatched(catalogs)); strings.Contains(got, `"*", "add"`) {
+		t.Errorf("another server has the argument:\n%s", got)
 	}
 }
 
