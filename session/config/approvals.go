@@ -114,7 +114,11 @@ func (l *loader) readRule(i int, n *node) (ApprovalRule, bool) {
 	if c := n.table["action"]; c == nil {
 		l.warnRule(n.at, i, "action", "is missing", "write one of "+strings.Join(actionWords, ", ")+"; until then the rule asks")
 	} else if word, wrong := asWord(c, actionWords); wrong != "" {
-		l.warnRule(c.at, i, "action", wrong, "until then the rule asks")
+		hint := "until then the rule asks"
+		if meant := meantWord(c, actionWords, meantActions); meant != "" {
+			hint = meant + "; " + hint
+		}
+		l.warnRule(c.at, i, "action", wrong, hint)
 	} else {
 		rule.Action = RuleAction(word)
 	}
@@ -151,7 +155,7 @@ func (l *loader) readRule(i int, n *node) (ApprovalRule, bool) {
 			rule.AppliesTo = RuleScope(word)
 		} else {
 			rule.AppliesTo = RuleBoth
-			fault(c.at, "applies_to", wrong, "")
+			fault(c.at, "applies_to", wrong, meantWord(c, scopeWords, meantScopes))
 		}
 	}
 	for _, k := range n.keys() {
@@ -268,8 +272,16 @@ func showTemplates(n *node) any {
 }
 
 // TemplateProblem is a problem of the sentence for a tool, with its place.
+// Without a tool it is about all sentences of the server, without either about
+// all there are.
 func (c *Config) TemplateProblem(server, tool, message, hint string) Problem {
-	path := []string{templatesKey, server, tool}
+	path := []string{templatesKey}
+	if server != "" || tool != "" {
+		path = append(path, server)
+	}
+	if tool != "" {
+		path = append(path, tool)
+	}
 	p := Problem{Key: shownKey(path), Message: message, Hint: hint}
 	for n, i := c.root, 0; n != nil; i++ {
 		p.Origin = n.at

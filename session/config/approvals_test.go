@@ -50,16 +50,20 @@ func TestBrokenApprovalRulesFailClosed(t *testing.T) {
 	const asks = "until then the rule asks"
 	for _, c := range []struct{ keys, rule, problem string }{
 		{"tool='t'", "ask calls server= tool=t argument= matches=", "2:3: approval_rules[0].action: is missing"},
-		{"tool='t'\naction='dney'", "ask calls server= tool=t argument= matches=", "4:1: approval_rules[0].action: must be one of allow, ask, deny (" + asks + ")"},
+		{"tool='t'\naction='dney'", "ask calls server= tool=t argument= matches=", "4:1: approval_rules[0].action: must be one of allow, ask, deny (did you mean \"deny\"?; " + asks + ")"},
+		{"tool='t'\naction='block'", "ask calls server= tool=t argument= matches=", "4:1: approval_rules[0].action: must be one of allow, ask, deny (did you mean \"deny\"?; " + asks + ")"},
+		{"tool='t'\naction='Permit'", "ask calls server= tool=t argument= matches=", "4:1: approval_rules[0].action: must be one of allow, ask, deny (did you mean \"allow\"?; " + asks + ")"},
+		{"tool='t'\naction='S3CRET'", "ask calls server= tool=t argument= matches=", "4:1: approval_rules[0].action: must be one of allow, ask, deny (" + asks + ")"},
+		{"tool='t'\napplies_to='question'\naction='deny'", "ask both server= tool=t argument= matches=", "4:1: approval_rules[0].applies_to: must be one of calls, questions, both (did you mean \"questions\"?; " + asks + ", without this condition)"},
 		{"tool='t'\naction=['deny']", "ask calls server= tool=t argument= matches=", "4:1: approval_rules[0].action: must be a string"},
-		{"tol='t'\naction='deny'", "ask calls server= tool= argument= matches=", "3:1: approval_rules[0].tol: unknown key (did you mean tool?; " + asks + ", without this condition)"},
-		{"server='s'\ntol='t'\naction='allow'", "", "4:1: approval_rules[0].tol: unknown key (did you mean tool?; until then the rule allows nothing)"},
+		{"tol='t'\naction='deny'", "ask calls server= tool= argument= matches=", "3:1: approval_rules[0].tol: unknown key (did you mean \"tool\"?; " + asks + ", without this condition)"},
+		{"server='s'\ntol='t'\naction='allow'", "", "4:1: approval_rules[0].tol: unknown key (did you mean \"tool\"?; until then the rule allows nothing)"},
 		{"server=['a','b']\ntool='t'\naction='deny'", "ask calls server= tool=t argument= matches=", "3:1: approval_rules[0].server: must be a string, not an array"},
 		{"server={a=1}\ntool='t'\naction='allow'", "", "3:1: approval_rules[0].server: must be a string, not a table"},
 		{"argument=['a']\nmatches='x'\ntool='t'\naction='deny'", "ask calls server= tool=t argument= matches=", "3:1: approval_rules[0].argument: must be a string"},
 		{"argument='/a'\nmatches=1.5\ntool='t'\naction='ask'", "ask calls server= tool=t argument= matches=", "4:1: approval_rules[0].matches: must be a string, not a number with a fraction (write it in quotes; " + asks},
 		{"argument='/a'\nmatches='x'\ncomment='y'\naction='deny'", "ask calls server= tool= argument=/a matches=x", "5:1: approval_rules[0].comment: unknown key (" + asks},
-		{"tool='t'\napplies_to='all'\naction='deny'", "ask both server= tool=t argument= matches=", "4:1: approval_rules[0].applies_to: must be one of calls, questions, both (" + asks},
+		{"tool='t'\napplies_to='all'\naction='deny'", "ask both server= tool=t argument= matches=", "4:1: approval_rules[0].applies_to: must be one of calls, questions, both (did you mean \"both\"?; " + asks},
 		{"tool='t'\napplies_to='all'\naction='allow'", "", "4:1: approval_rules[0].applies_to: must be one of"},
 	} {
 		cfg := mustLoad(t, base(), "# first\n[[approval_rules]]\n"+c.keys+"\n[[approval_rules]]\ntool='next'\naction='deny'\n")
@@ -95,8 +99,8 @@ func TestBadShapesOfApprovals(t *testing.T) {
 		{"approval_templates='x?'", "1:1: approval_templates: must be a table, not a string", 0, 0},
 		{"[approval_templates]\ncreate_issue='x?'\n[approval_templates.a]\nt='y?'", "2:1: approval_templates.create_issue: must be a table, not a string (write it below [approval_templates.<server>], or [approval_templates.\"*\"] for every server", 0, 1},
 		{"[approval_templates.a]\nt='y?'\nu=['x?']\n", "3:1: approval_templates.a.u: must be a string, not an array (write the question", 0, 1},
-		{"[[approval_rule]]\ntool='t'", "1:3: approval_rule: unknown key (did you mean approval_rules?)", 0, 0},
-		{"approval_template={}", "1:1: approval_template: unknown key (did you mean approval_templates?)", 0, 0},
+		{"[[approval_rule]]\ntool='t'", "1:3: approval_rule: unknown key (did you mean \"approval_rules\"?)", 0, 0},
+		{"approval_template={}", "1:1: approval_template: unknown key (did you mean \"approval_templates\"?)", 0, 0},
 	} {
 		cfg := mustLoad(t, base(), c.file)
 		got := lines(cfg.Problems)
@@ -117,6 +121,22 @@ func TestBadShapesOfApprovals(t *testing.T) {
 	cfg := mustLoad(t, Sources{Thread: json.RawMessage(`{"approval_rules":[null,{"tool":"t","action":"deny"}]}`)}, "")
 	if got := lines(cfg.Problems); !strings.HasPrefix(got, "thread/start.config: approval_rules[0]: must be a table, not null") || len(cfg.ApprovalRules) != 1 || cfg.ApprovalRules[0].Index != 1 {
 		t.Errorf("%v, %s", cfg.ApprovalRules, got)
+	}
+}
+
+// A problem of a sentence, of a server's sentences or of all of them has the
+// place of what it is about.
+func TestPlacesOfTemplateProblems(t *testing.T) {
+	cfg := mustLoad(t, base(), "[approval_templates.a]\nt='x?'\n'u v'='y?'\n")
+	for _, c := range []struct{ server, tool, want string }{
+		{"a", "u v", `/home/u/config.toml:3:1: approval_templates.a."u v": is odd`},
+		{"a", "", `/home/u/config.toml:1:21: approval_templates.a: is odd`},
+		{"", "", `/home/u/config.toml:1:2: approval_templates: is odd`},
+	} {
+		p := cfg.TemplateProblem(c.server, c.tool, "is odd", "")
+		if got := p.Error(); got != c.want {
+			t.Errorf("%q %q: got %s, want %s", c.server, c.tool, got, c.want)
+		}
 	}
 }
 

@@ -206,7 +206,7 @@ func (e *entry) unknown(key string, n *node) {
 				continue
 			}
 		}
-		e.warn(n.table[k].at, []string{key, k}, "unknown key", "did you mean "+name+" in "+header(e.s.Name)+"?")
+		e.warn(n.table[k].at, []string{key, k}, "unknown key", `did you mean "`+name+`" in `+header(e.s.Name)+"?")
 	}
 }
 

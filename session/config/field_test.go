@@ -200,7 +200,7 @@ func TestO027ProxyAndCertificates(t *testing.T) {
 func TestO028HeadersInTheWrongTable(t *testing.T) {
 	cfg := mustLoad(t, base(), "[mcp_servers.x]\nurl='http://h'\n[mcp_servers.x.transport]\nheaders = { A = 'sekret' }\n")
 	got := lines(cfg.Problems)
-	if len(cfg.Problems) != 2 || !strings.Contains(got, ":4:1: mcp_servers.x.transport.headers: unknown key (did you mean http_headers in [mcp_servers.x]?)") || strings.Contains(got, "sekret") {
+	if len(cfg.Problems) != 2 || !strings.Contains(got, ":4:1: mcp_servers.x.transport.headers: unknown key (did you mean \"http_headers\" in [mcp_servers.x]?)") || strings.Contains(got, "sekret") {
 		t.Errorf("%s", got)
 	}
 }

@@ -330,7 +330,7 @@ func TestJSONLayers(t *testing.T) {
 	// camelCase is not accepted.
 	src.Thread = json.RawMessage(`{"mcp_servers":{"s":{"command":"x","enabledTools":[]}}}`)
 	cfg := mustLoad(t, src, "")
-	if s := server(t, cfg, "s"); s.EnabledTools != nil || !strings.Contains(lines(cfg.Problems), "did you mean enabled_tools?") {
+	if s := server(t, cfg, "s"); s.EnabledTools != nil || !strings.Contains(lines(cfg.Problems), `did you mean "enabled_tools"?`) {
 		t.Errorf("%v %s", s.EnabledTools, lines(cfg.Problems))
 	}
 }
@@ -537,14 +537,14 @@ func TestWarnings(t *testing.T) {
 		want string
 	}{
 		{"mcp_server={}", 1, "mcp_server", "write mcp_servers"},
-		{"comand='x'", 1, "comand", "did you mean command, in a [mcp_servers.<name>] table?"},
-		{"aproval_policy='never'", 1, "aproval_policy", "did you mean approval_policy?"},
+		{"comand='x'", 1, "comand", `did you mean "command", in a [mcp_servers.<name>] table?`},
+		{"aproval_policy='never'", 1, "aproval_policy", `did you mean "approval_policy"?`},
 		{"zzzzzz=1", 1, "zzzzzz", "unknown key"},
 		{"enabled=true", 1, "enabled", "[mcp_servers.<name>]"},
 		{"approval_policy='maybe'", 1, "approval_policy", "one of untrusted, on-failure, on-request, never"},
 		{"approval_policy={}", 1, "approval_policy", "granular"},
 		{"approval_policy={granular={rules=1}}", 1, "approval_policy", "granular.rules must be true or false"},
-		{"approval_policy={granular={mcp_elicitations=true,mcp_elicitation=true}}", 1, "approval_policy.granular.mcp_elicitation", "did you mean mcp_elicitations?"},
+		{"approval_policy={granular={mcp_elicitations=true,mcp_elicitation=true}}", 1, "approval_policy.granular.mcp_elicitation", `did you mean "mcp_elicitations"?`},
 		{"approval_policy={granular={}}", 1, "approval_policy.granular", "true is assumed"},
 		{"mcp_optional_startup_grace_ms='x'", 1, "mcp_optional_startup_grace_ms", "the value is ignored"},
 		{"mcp_oauth_callback_port=65536", 1, "mcp_oauth_callback_port", "at most"},
@@ -558,17 +558,17 @@ func TestWarnings(t *testing.T) {
 		{"[mcp_servers.s]\ncommand='x'\ndisabled=true", 3, "mcp_servers.s.disabled", "enabled = false"},
 		{"[mcp_servers.s]\ncommand='x'\ntrust=true", 3, "mcp_servers.s.trust", "default_tools_approval_mode"},
 		{"[mcp_servers.s]\ncommand='x'\nautoApprove=[]", 3, "mcp_servers.s.autoApprove", "approval_mode"},
-		{"[mcp_servers.s]\ncommand='x'\nstartup_timeout=5", 3, "mcp_servers.s.startup_timeout", "did you mean startup_timeout_sec?"},
-		{"[mcp_servers.s]\ncommand='x'\nenabled-tools=[]", 3, "mcp_servers.s.enabled-tools", "did you mean enabled_tools?"},
-		{"[mcp_servers.s]\ncommand='x'\nbearerTokenEnvVar='X'", 3, "mcp_servers.s.bearerTokenEnvVar", "did you mean bearer_token_env_var?"},
+		{"[mcp_servers.s]\ncommand='x'\nstartup_timeout=5", 3, "mcp_servers.s.startup_timeout", `did you mean "startup_timeout_sec"?`},
+		{"[mcp_servers.s]\ncommand='x'\nenabled-tools=[]", 3, "mcp_servers.s.enabled-tools", `did you mean "enabled_tools"?`},
+		{"[mcp_servers.s]\ncommand='x'\nbearerTokenEnvVar='X'", 3, "mcp_servers.s.bearerTokenEnvVar", `did you mean "bearer_token_env_var"?`},
 		{"[mcp_servers.s]\ncommand='x'\nidle_timeout_sec=1", 3, "mcp_servers.s.idle_timeout_sec", "top level"},
-		{"[mcp_servers.s]\ncommand='x'\n[mcp_servers.s.tools.t]\naproval_mode='auto'", 4, "mcp_servers.s.tools.t.aproval_mode", "did you mean approval_mode?"},
+		{"[mcp_servers.s]\ncommand='x'\n[mcp_servers.s.tools.t]\naproval_mode='auto'", 4, "mcp_servers.s.tools.t.aproval_mode", `did you mean "approval_mode"?`},
 		{"[mcp_servers.s]\ncommand='x'\n[mcp_servers.s.tools.t]\nenabled_tools=[]", 4, "mcp_servers.s.tools.t.enabled_tools", "above this table"},
 		{"[mcp_servers.s]\ncommand='x'\n[mcp_servers.s.tools.t.annotations]\nreadOnly=true", 4, "mcp_servers.s.tools.t.annotations.readOnly", "readOnlyHint"},
-		{"[mcp_servers.s]\nurl='http://h'\n[mcp_servers.s.oauth]\nclientId='c'", 4, "mcp_servers.s.oauth.clientId", "did you mean client_id?"},
+		{"[mcp_servers.s]\nurl='http://h'\n[mcp_servers.s.oauth]\nclientId='c'", 4, "mcp_servers.s.oauth.clientId", `did you mean "client_id"?`},
 		{"[mcp_servers.s]\ncommand='x'\n[mcp_servers.s.env]\nrequired=true", 4, "mcp_servers.s.env.required", "above this table"},
 		{"[mcp_servers.s]\ncommand='x'\nenv_vars=['NOT_SET']", 3, "mcp_servers.s.env_vars", "NOT_SET is not set"},
-		{"[mcp_servers.s]\ncommand='x'\nenv_vars=[{name='KEY',sorce='local'}]", 3, "mcp_servers.s.env_vars.sorce", "did you mean source?"},
+		{"[mcp_servers.s]\ncommand='x'\nenv_vars=[{name='KEY',sorce='local'}]", 3, "mcp_servers.s.env_vars.sorce", `did you mean "source"?`},
 		{"[mcp_servers.s]\ncommand='x'\nscopes=['a']", 3, "mcp_servers.s.scopes", "no effect"},
 		{"[mcp_servers.s]\ncommand='x'\nauth='chatgpt'", 3, "mcp_servers.s.auth", "Codex"},
 		{"[mcp_servers.s]\nurl='http://h'\nenv_http_headers={A='NOT_SET'}", 3, "mcp_servers.s.env_http_headers.A", "left out"},

@@ -102,10 +102,10 @@ func hintTop(key string) string {
 		return "it belongs into a [mcp_servers.<name>] table"
 	}
 	if near := nearest(key, topNames()); near != "" {
-		return "did you mean " + near + "?"
+		return didYouMean(near)
 	}
 	if near := nearest(key, serverNames()); near != "" {
-		return "did you mean " + near + ", in a [mcp_servers.<name>] table?"
+		return `did you mean "` + near + `", in a [mcp_servers.<name>] table?`
 	}
 	return ""
 }
@@ -120,10 +120,13 @@ func hintServer(key string) string {
 	return suggest(key, serverNames())
 }
 
+// didYouMean asks whether a word of ours was meant.
+func didYouMean(word string) string { return `did you mean "` + word + `"?` }
+
 // suggest names the nearest of the known keys.
 func suggest(key string, known []string) string {
 	if near := nearest(key, known); near != "" {
-		return "did you mean " + near + "?"
+		return didYouMean(near)
 	}
 	return ""
 }
@@ -135,7 +138,7 @@ func hintNested(key string, known []string, server string) string {
 		return "it belongs to the server itself: write it above this table, under " + header(server)
 	}
 	if near := nearest(key, known); near != "" {
-		return "did you mean " + near + "?"
+		return didYouMean(near)
 	}
 	if hint, ok := foreignServer[key]; ok {
 		return hint
