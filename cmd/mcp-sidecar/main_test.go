@@ -351,6 +351,8 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"--strict", "-c", "approval_rules=[{action='deny', argument='/a', matches='('}]"}, 3, "approval_rules[0].matches"},
 		{[]string{"--strict", "-c", "approval_rules=[{action='deny', server='nobody'}]"}, 3, "matches no configured server"},
 		{[]string{"--strict", "-c", "approval_templates.a.b='Do it.'"}, 3, "approval_templates.a.b"},
+		{[]string{"--strict", "-c", "mcp_servers.a.command='x'", "-c", "approval_templates.b.t='Do it?'"}, 3, "approval_templates.b: is no configured server"},
+		{[]string{"--strict", "-c", "approval_rules=[{action='allow'}]"}, 3, "allows every tool of every server unasked"},
 		{[]string{"--strict", "-c", "mcp_servers.x.command=${workspaceFolder}/x"}, 0, ""},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {

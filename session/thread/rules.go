@@ -15,14 +15,14 @@ import (
 type reviewer struct {
 	rules     *elicit.Rules
 	templates elicit.Templates
-	// written are the rules as the configuration has them.
-	written []config.ApprovalRule
+	// config is where they are written.
+	config *config.Config
 }
 
 // newReviewer compiles the rules and sentences of a configuration, and says
 // what is wrong with them.
 func newReviewer(cfg *config.Config) (reviewer, []config.Problem) {
-	r := reviewer{written: cfg.ApprovalRules}
+	r := reviewer{config: cfg}
 	var list []elicit.Rule
 	for _, w := range cfg.ApprovalRules {
 		list = append(list, elicit.Rule{
@@ -37,23 +37,29 @@ func newReviewer(cfg *config.Config) (reviewer, []config.Problem) {
 	for i, s := range cfg.Servers {
 		servers[i] = protocol.ServerName(s.Name)
 	}
+	wrong = append(wrong, rules.Sweeping()...)
 	wrong = append(wrong, rules.UnmatchedServers(servers)...)
-	problems := make([]config.Problem, 0, len(wrong))
-	for _, w := range wrong {
-		problems = append(problems, r.problem(w))
-	}
 	templates, misfits := elicit.NewTemplates(cfg.ApprovalTemplates)
 	r.templates = templates
-	for _, m := range misfits {
-		problems = append(problems, cfg.TemplateProblem(m.Server, m.Tool, m.Message, m.Hint))
+	misfits = append(misfits, templates.UnmatchedServers(servers)...)
+	return r, r.problems(wrong, misfits)
+}
+
+// problems gives what is wrong with rules and sentences its place.
+func (r reviewer) problems(rules []elicit.RuleProblem, templates []elicit.TemplateProblem) (list []config.Problem) {
+	for _, p := range rules {
+		list = append(list, r.problem(p))
 	}
-	return r, problems
+	for _, p := range templates {
+		list = append(list, r.config.TemplateProblem(p.Server, p.Tool, p.Message, p.Hint))
+	}
+	return list
 }
 
 func (r reviewer) problem(p elicit.RuleProblem) config.Problem {
 	out := config.Problem{Key: "approval_rules", Message: p.Message, Hint: p.Hint}
-	if 0 <= p.Index && p.Index < len(r.written) {
-		w := r.written[p.Index]
+	if written := r.config.ApprovalRules; 0 <= p.Index && p.Index < len(written) {
+		w := written[p.Index]
 		out.Origin, out.Key = w.Origin, w.Key()
 	}
 	if p.Key != "" {
@@ -62,8 +68,9 @@ func (r reviewer) problem(p elicit.RuleProblem) config.Problem {
 	return out
 }
 
-// warnAboutRules tells, once, of rules for tools that no server has. Servers
-// that are not there may have them.
+// warnAboutRules tells, once, of rules and sentences for tools or arguments that
+// no server has. Servers that are not there, and those that the thread did not
+// choose, may have them.
 func (t *Thread) warnAboutRules(g *generation) {
 	t.mu.Lock()
 	done := t.checkedRules == g.reviewer.rules
@@ -74,8 +81,8 @@ func (t *Thread) warnAboutRules(g *generation) {
 	}
 	tools := map[protocol.ServerName][]protocol.ToolName{}
 	arguments := map[protocol.ServerName]map[protocol.ToolName]elicit.Arguments{}
-	for _, s := range g.servers {
-		name := protocol.ServerName(s.Name)
+	for i := range g.config.Servers {
+		name := protocol.ServerName(g.config.Servers[i].Name)
 		tools[name], arguments[name] = nil, nil
 		if c := g.clients[name]; c != nil {
 			if status := c.Status(); status.State == protocol.ServerConnected {
@@ -84,8 +91,9 @@ func (t *Thread) warnAboutRules(g *generation) {
 		}
 	}
 	rules := g.reviewer.rules
-	for _, p := range append(rules.UnmatchedTools(tools), rules.UnmatchedArguments(arguments)...) {
-		w := warning(g.reviewer.problem(p), "")
+	wrong := append(rules.UnmatchedTools(tools), rules.UnmatchedArguments(arguments)...)
+	for _, p := range g.reviewer.problems(wrong, g.reviewer.templates.Unmatched(arguments)) {
+		w := warning(p, "")
 		protocol.ConfigWarned.Send(t.editor, &w)
 	}
 }
@@ -118,7 +126,7 @@ func argumentsOf(schema json.RawMessage) elicit.Arguments {
 	})
 	_ = rawjson.Object(schema, func(key, value []byte) error {
 		switch string(key) {
-		case "patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas":
+		case "patternProperties", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "dependencies":
 			a.Open = true
 		case "additionalProperties":
 			a.Open = a.Open || string(value) != "false"
