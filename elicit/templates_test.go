@@ -186,6 +186,16 @@ func TestUnmatchedSentences(t *testing.T) {
 	}
 }
 
+// A tool without a title goes by its name.
+func TestTitleInSentence(t *testing.T) {
+	sentence := Template{Text: "Shall {server} do {title}?"}
+	for title, want := range map[string]string{"": `Shall a do "wipe"?`, "Wipe it": `Shall a do "Wipe it"?`} {
+		if got := sentence.Message("a", "wipe", title, nil); got != want {
+			t.Errorf("title %q: %s, want %s", title, got, want)
+		}
+	}
+}
+
 func TestTooManySentences(t *testing.T) {
 	many := map[string]string{}
 	for i := range maxTemplates + 5 {
