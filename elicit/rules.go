@@ -97,6 +97,8 @@ type rule struct {
 	index        int
 	name         string
 	server, tool glob
+	// serverWritten: the rule has the key, be it only for "*".
+	serverWritten bool
 	// pointer is nil without a condition for an argument; matches nil means
 	// that any value will do.
 	pointer          []string
@@ -159,6 +161,7 @@ func (c *compiler) add(i int, w Rule) {
 		fault("applies_to", "must be one of calls, questions, both", "remove it for calls")
 	}
 	r.server, r.tool = newGlob(w.Server), newGlob(w.Tool)
+	r.serverWritten = w.Server != ""
 	if len(w.Server) > maxRuleGlob {
 		r.server, w.Server = "", ""
 		fault("server", fmt.Sprintf("is longer than %d bytes", maxRuleGlob), "shorten it with *")

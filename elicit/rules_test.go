@@ -327,11 +327,13 @@ func TestForeignSyntax(t *testing.T) {
 	}
 }
 
-// A rule that allows all calls is told, however it spells that.
+// A rule that allows all calls is told, unless it says so of every server.
 func TestSweepingRules(t *testing.T) {
 	r := sound(t,
 		Rule{Action: RuleAllow},
-		Rule{Server: "*", Tool: "**", AppliesTo: RuleBoth, Action: RuleAllow},
+		Rule{Tool: "**", AppliesTo: RuleBoth, Action: RuleAllow},
+		Rule{Server: "*", Action: RuleAllow},
+		Rule{Server: "*", Tool: "*", Action: RuleAllow},
 		Rule{Server: "?*", Action: RuleAllow},
 		Rule{Tool: "get_*", Action: RuleAllow},
 		Rule{Argument: "/path", Action: RuleAllow},

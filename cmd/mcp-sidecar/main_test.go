@@ -353,6 +353,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"--strict", "-c", "approval_templates.a.b='Do it.'"}, 3, "approval_templates.a.b"},
 		{[]string{"--strict", "-c", "mcp_servers.a.command='x'", "-c", "approval_templates.b.t='Do it?'"}, 3, "approval_templates.b: is no configured server"},
 		{[]string{"--strict", "-c", "approval_rules=[{action='allow'}]"}, 3, "allows every tool of every server unasked"},
+		{[]string{"--strict", "-c", "approval_rules=[{server='*', action='allow'}]"}, 0, ""},
 		{[]string{"--strict", "-c", "mcp_servers.x.command=${workspaceFolder}/x"}, 0, ""},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
