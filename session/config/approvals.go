@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -55,7 +56,7 @@ func (r ApprovalRule) Name() string {
 	if r.Origin.Path != "" {
 		where = r.Origin.Path[strings.LastIndexAny(r.Origin.Path, `/\`)+1:]
 		if r.Origin.Line > 0 {
-			where += ":" + itoa(r.Origin.Line)
+			where += ":" + strconv.Itoa(r.Origin.Line)
 		}
 	}
 	return rulesKey + elementPart(r.Index) + " (" + where + ")"
