@@ -164,17 +164,12 @@ func (p *peer) answered(m envelope) {
 }
 
 func (p *peer) cancelled(params json.RawMessage) {
-	_ = rawjson.Object(params, func(key, value []byte) error {
-		if string(key) == "requestId" {
-			p.mu.Lock()
-			cancel := p.running[string(value)]
-			p.mu.Unlock()
-			if cancel != nil {
-				cancel()
-			}
-		}
-		return nil
-	})
+	p.mu.Lock()
+	cancel := p.running[string(rawjson.Member(params, "requestId"))]
+	p.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
 }
 
 // request answers one request.
@@ -215,13 +210,7 @@ func (p *peer) request(ctx context.Context, m envelope, send func([]byte)) {
 	case "subscriptions/listen":
 		p.listen(ctx, m.id, send)
 	case "tools/call":
-		var name string
-		_ = rawjson.Object(m.params, func(key, value []byte) error {
-			if string(key) == "name" {
-				name, _ = rawjson.String(value)
-			}
-			return nil
-		})
+		name, _ := rawjson.String(rawjson.Member(m.params, "name"))
 		answers, ok := s.spec.calls[name]
 		if !ok {
 			fail(fmt.Sprintf(`{"code":-32602,"message":"Unknown tool: %s"}`, name))
@@ -243,13 +232,4 @@ func (s *serverSpec) instructions() string {
 		return ""
 	}
 	return `,"instructions":` + string(rawjson.AppendString(nil, s.Instructions))
-}
-
-func hasMember(object json.RawMessage, name string) bool {
-	found := false
-	_ = rawjson.Object(object, func(key, _ []byte) error {
-		found = found || string(key) == name
-		return nil
-	})
-	return found
 }

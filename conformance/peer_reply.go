@@ -15,7 +15,7 @@ func (p *peer) reply(ctx context.Context, m envelope, answers replies, key strin
 	s := p.server
 	s.mu.Lock()
 	r := answers.nth(s.count[key])
-	again := hasMember(m.params, "inputResponses") // the same call, sent again with answers
+	again := rawjson.Member(m.params, "inputResponses") != nil // the same call, sent again with answers
 	if again {
 		r = answers.nth(s.count[key] - 1)
 	} else {
@@ -108,19 +108,10 @@ func (s progressStep) message(token json.RawMessage) []byte {
 }
 
 func progressToken(params json.RawMessage) json.RawMessage {
-	token := json.RawMessage("null")
-	_ = rawjson.Object(params, func(key, value []byte) error {
-		if string(key) != "_meta" {
-			return nil
-		}
-		return rawjson.Object(value, func(key, value []byte) error {
-			if string(key) == "progressToken" {
-				token = value
-			}
-			return nil
-		})
-	})
-	return token
+	if token := rawjson.Member(rawjson.Member(params, "_meta"), "progressToken"); token != nil {
+		return token
+	}
+	return json.RawMessage("null")
 }
 
 // elicit asks what a reply asks, in the way of the era, and returns the
@@ -130,14 +121,7 @@ func (p *peer) elicit(ctx context.Context, m envelope, questions []json.RawMessa
 		return nil, false
 	}
 	if p.server.spec.Era >= eraModern {
-		var answers json.RawMessage
-		_ = rawjson.Object(m.params, func(key, value []byte) error {
-			if string(key) == "inputResponses" {
-				answers = value
-			}
-			return nil
-		})
-		if answers != nil {
+		if answers := rawjson.Member(m.params, "inputResponses"); answers != nil {
 			return answers, false
 		}
 		out := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"input_required","requestState":"state-1","inputRequests":{`, m.id)

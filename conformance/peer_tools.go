@@ -14,13 +14,7 @@ import (
 // page returns the result of tools/list for a cursor.
 func (s *server) page(params json.RawMessage) string {
 	at := 0
-	var cursor string
-	_ = rawjson.Object(params, func(key, value []byte) error {
-		if string(key) == "cursor" {
-			cursor, _ = rawjson.String(value)
-		}
-		return nil
-	})
+	cursor, _ := rawjson.String(rawjson.Member(params, "cursor"))
 	if i := slices.Index(s.spec.Cursors, cursor); i >= 0 {
 		at = i + 1
 	} else if n, ok := strings.CutPrefix(cursor, "page-"); ok {

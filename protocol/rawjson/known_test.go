@@ -37,6 +37,18 @@ func TestKnown(t *testing.T) {
 	}
 }
 
+// The last member of a name counts; there is none in what is no object.
+func TestMember(t *testing.T) {
+	for _, c := range []struct{ data, want string }{
+		{`{"a":1,"b":2}`, "1"}, {`{"a":1,"A":3,"\u0061": [2] }`, "[2]"}, {`{"a":null}`, "null"}, {`{"b":{"a":1}}`, ""},
+		{`{}`, ""}, {`["a"]`, ""}, {`"a"`, ""}, {``, ""},
+	} {
+		if got := Member([]byte(c.data), "a"); string(got) != c.want || (got == nil) != (c.want == "") {
+			t.Errorf("Member(%s, a) = %s, want %s", c.data, got, c.want)
+		}
+	}
+}
+
 // An error of visit ends the pass.
 func TestKnownStops(t *testing.T) {
 	stop := errors.New("stop")

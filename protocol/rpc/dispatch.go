@@ -66,17 +66,7 @@ func (c *connection) notified(m message) {
 		c.exited.Store(true)
 		c.stream.stopped.Store(true)
 	case protocol.MethodCancelRequest:
-		var id []byte
-		if rawjson.Kind(m.params) != '{' {
-			return
-		}
-		_ = rawjson.Object(m.params, func(key, value []byte) error {
-			if string(key) == "id" {
-				id = value
-			}
-			return nil
-		})
-		if id != nil {
+		if id := rawjson.Member(m.params, "id"); id != nil {
 			if key, ok := idKey(id); ok {
 				c.inflight.cancel(key)
 			}

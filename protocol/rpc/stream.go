@@ -140,15 +140,7 @@ func (s *stream) WriteObject(v any) error {
 	if err != nil {
 		return err
 	}
-	var name string
-	if err := rawjson.Object(b, func(key, value []byte) error {
-		if string(key) == "id" {
-			name, _ = rawjson.String(value)
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
+	name, _ := rawjson.String(rawjson.Member(b, "id"))
 	if parts := s.c.editor.line(name); parts != nil {
 		s.c.queue.send(parts, "")
 	}

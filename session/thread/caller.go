@@ -28,13 +28,7 @@ type caller struct {
 // if it comes from nowhere, whichever is stricter.
 func (c caller) Judge(q elicit.Question) elicit.Verdict {
 	return c.t.judge(c.g, q, func(rules *elicit.Rules) elicit.Ruling {
-		var arguments json.RawMessage
-		_ = rawjson.Object(c.params, func(key, value []byte) error { // ours
-			if string(key) == "arguments" {
-				arguments = value
-			}
-			return nil
-		})
+		arguments := rawjson.Member(c.params, "arguments")
 		ruling := rules.Question(q.Server, c.tool, arguments)
 		if !q.Certain {
 			ruling = ruling.Stricter(rules.Question(q.Server, "", nil))

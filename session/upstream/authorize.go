@@ -91,18 +91,12 @@ func (c *Client) pagesOf(err error) []elicit.Question {
 // pagesIn reads the data of error -32042. Data that is not as it should be
 // leads to no question at all.
 func (c *Client) pagesIn(data json.RawMessage) []elicit.Question {
-	var list []byte
-	err := rawjson.Object(data, func(key, value []byte) error {
-		if string(key) == "elicitations" {
-			list = value
-		}
-		return nil
-	})
-	if err != nil || rawjson.Kind(list) != '[' {
+	list := rawjson.Member(data, "elicitations")
+	if rawjson.Kind(list) != '[' {
 		return nil
 	}
 	var pages []elicit.Question
-	err = rawjson.Array(list, func(i int, value []byte) error {
+	err := rawjson.Array(list, func(i int, value []byte) error {
 		if i == MaxPagesAsked {
 			return errTooManyPages
 		}

@@ -153,14 +153,7 @@ func (c *Conn) onlyCall() (id int64, ok, doubtful bool) {
 // server is not to hear of it: the request was still queued, or is initialize,
 // which must not be cancelled.
 func (c *Conn) givenUp(params json.RawMessage) bool {
-	var id int64
-	ok := false
-	rawjson.Object(params, func(key, value []byte) error {
-		if string(key) == "requestId" {
-			id, ok = answerID(value)
-		}
-		return nil
-	})
+	id, ok := answerID(rawjson.Member(params, "requestId"))
 	if !ok {
 		return false
 	}

@@ -22,7 +22,7 @@ var senders = map[string]sender{
 	"tools/call": func(ctx context.Context, s *mcp.ClientSession, params json.RawMessage) error {
 		// The arguments are there for Mcp-Param headers alone.
 		p := &mcp.CallToolParams{Name: text(params, "name")}
-		if a := member(params, "arguments"); rawjson.Kind(a) == '{' {
+		if a := rawjson.Member(params, "arguments"); rawjson.Kind(a) == '{' {
 			p.Arguments = json.RawMessage(a)
 		}
 		_, err := s.CallTool(ctx, p)
@@ -79,7 +79,7 @@ var sessionSenders = map[string]sender{
 
 // text returns the string member of a valid JSON object, or "".
 func text(object []byte, key string) string {
-	s, _ := rawjson.String(member(object, key))
+	s, _ := rawjson.String(rawjson.Member(object, key))
 	return s
 }
 

@@ -74,7 +74,7 @@ func setName(h http.Header, method string, params []byte) {
 	if key == "" || !isStateless(h) {
 		return
 	}
-	if name, ok := rawjson.String(member(params, key)); ok {
+	if name, ok := rawjson.String(rawjson.Member(params, key)); ok {
 		h.Set(nameHeader, encodeHeader(name))
 	}
 }

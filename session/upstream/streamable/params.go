@@ -19,11 +19,11 @@ func outgoingParams(ours, sdk []byte) ([]byte, error) {
 	if rawjson.Kind(ours) != '{' {
 		return nil, errors.New("params are not an object")
 	}
-	sdkMeta := member(sdk, "_meta")
+	sdkMeta := rawjson.Member(sdk, "_meta")
 	if rawjson.Kind(sdkMeta) != '{' {
 		return ours, nil
 	}
-	from, to, found := span(ours, "_meta")
+	from, to, found := rawjson.Span(ours, "_meta")
 	if !found {
 		return withMember(ours, "_meta", sdkMeta), nil
 	}
@@ -32,7 +32,7 @@ func outgoingParams(ours, sdk []byte) ([]byte, error) {
 		meta = []byte("{}")
 	}
 	err := rawjson.Object(sdkMeta, func(key, value []byte) error {
-		f, t, has := span(meta, string(key))
+		f, t, has := rawjson.Span(meta, string(key))
 		switch {
 		case !has:
 			meta = withMember(meta, string(key), value)
@@ -86,14 +86,6 @@ func withOrigin(params []byte, token string) []byte {
 	return append(add(out, []byte("_meta"), append(newMeta, '}')), '}')
 }
 
-// member returns the value of key in a valid JSON object, or nil.
-func member(object []byte, key string) []byte {
-	if from, to, ok := span(object, key); ok {
-		return object[from:to]
-	}
-	return nil
-}
-
 // splice returns b with b[from:to] replaced.
 func splice(b []byte, from, to int, with []byte) []byte {
 	out := make([]byte, 0, len(b)-(to-from)+len(with))
@@ -111,66 +103,4 @@ func withMember(object []byte, key string, value []byte) []byte {
 	}
 	out = append(rawjson.AppendString(out, key), ':')
 	return append(append(out, value...), object[end:]...)
-}
-
-// span finds the value of the last member named key in a valid JSON object.
-// It reads object as valid, and finds nothing in anything but an object.
-func span(object []byte, key string) (from, to int, found bool) {
-	i := skipSpace(object, 0)
-	if i >= len(object) || object[i] != '{' {
-		return 0, 0, false
-	}
-	for i = skipSpace(object, i+1); i < len(object) && object[i] == '"'; {
-		keyEnd := skipValue(object, i)
-		name, _ := rawjson.String(object[i:keyEnd])
-		i = skipSpace(object, skipSpace(object, keyEnd)+1) // the colon
-		end := skipValue(object, i)
-		if name == key {
-			from, to, found = i, end, true
-		}
-		i = skipSpace(object, end)
-		if i < len(object) && object[i] == ',' {
-			i = skipSpace(object, i+1)
-		}
-	}
-	return from, to, found
-}
-
-// skipSpace returns the index of the first byte from i on that is no JSON space.
-func skipSpace(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
-		i++
-	}
-	return i
-}
-
-// skipValue returns the index behind the valid JSON value that begins at i.
-func skipValue(b []byte, i int) int {
-	depth, inString := 0, false
-	for ; i < len(b); i++ {
-		switch c := b[i]; {
-		case inString:
-			if c == '\\' {
-				i++
-			} else if c == '"' {
-				if inString = false; depth == 0 {
-					return i + 1
-				}
-			}
-		case c == '"':
-			inString = true
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			if depth == 0 {
-				return i
-			}
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		case depth == 0 && (c == ',' || c == ' ' || c == '\t' || c == '\n' || c == '\r'):
-			return i
-		}
-	}
-	return len(b)
 }

@@ -110,14 +110,14 @@ func CheckParamHeaders(inputSchema json.RawMessage) error {
 
 // checkAnnotations checks the properties of one schema, and of the schemas below.
 func checkAnnotations(schema []byte, path string, seen map[string]bool) error {
-	properties := member(schema, "properties")
+	properties := rawjson.Member(schema, "properties")
 	if rawjson.Kind(properties) != '{' {
 		return nil
 	}
 	return rawjson.Object(properties, func(key, property []byte) error {
 		at := path + "/" + string(key)
-		if annotation := member(property, paramHeader); annotation != nil {
-			kind, _ := rawjson.String(member(property, "type"))
+		if annotation := rawjson.Member(property, paramHeader); annotation != nil {
+			kind, _ := rawjson.String(rawjson.Member(property, "type"))
 			if kind != "string" && kind != "integer" && kind != "boolean" {
 				return fmt.Errorf("property %s: %s needs the type string, integer or boolean, not %q", at, paramHeader, kind)
 			}
