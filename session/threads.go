@@ -30,12 +30,16 @@ func (s *Session) ThreadStart(ctx context.Context, p *protocol.ThreadStartParams
 		src.WorkspaceFolder = p.WorkspaceRoots[0]
 	}
 	src.Thread = p.Config
-	unreadable := s.opts.Approvals.Reload() // before the configuration that it is about
+	// The records are read before the configuration that they are about, so that
+	// one taken back meanwhile is known, and after it, so that a mode that was
+	// kept meanwhile is not taken for one that a person wrote.
+	_ = s.opts.Approvals.Reload()
 	read := time.Now()
 	cfg, err := config.Load(src)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.KindConfigInvalid, "%w", err)
 	}
+	unreadable := s.opts.Approvals.Reload()
 	settings, err := newSettings(p, cfg)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,7 +21,6 @@ const (
 	maxRecords    = 1000
 	maxDefinition = 4 << 10   // bytes of a definition's text; a larger one is kept as its hash
 	maxTexts      = 256 << 10 // bytes of all of them
-	maxFile       = 1 << 20   // bytes of a configuration file, and of the records
 )
 
 // fileName is the records' file in the state folder.
@@ -32,7 +30,7 @@ func (s *Store) file() string { return filepath.Join(s.home, fileName) }
 
 // read returns the records on disk.
 func (s *Store) read() ([]Approval, error) {
-	data, err := readBounded(s.file())
+	data, err := fileedit.Read(s.file())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -121,7 +119,7 @@ func (s *Store) inForce(all []Approval) []Approval {
 }
 
 func readConfig(path string) (tomledit.Reading, error) {
-	text, err := readBounded(path)
+	text, err := fileedit.Read(path)
 	if err != nil {
 		return tomledit.Reading{}, err
 	}
@@ -146,19 +144,6 @@ func modeIn(means tomledit.Reading, path []string) (mode string, err error) {
 		return mode, nil
 	}
 	return "", fmt.Errorf("somebody gave the tool approval_mode = %q meanwhile", mode)
-}
-
-func readBounded(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("it is larger than %d bytes", maxFile)
-	}
-	return data, err
 }
 
 // onDisk is the shape of the file.

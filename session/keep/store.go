@@ -86,7 +86,7 @@ type Store struct {
 // nothing.
 func Open(home string) *Store {
 	s := &Store{home: home, writing: make(chan struct{}, 1), revoked: map[key]time.Time{}}
-	_ = s.Reload() // Problem says it
+	_ = s.Reload() // Recall says Unknown then, and the next Reload why
 	return s
 }
 
@@ -99,9 +99,11 @@ func (s *Store) Reload() error {
 	if !s.Keeps() {
 		return nil
 	}
-	records, err := s.read()
+	// Read under the lock: what Keep or Revoke take over meanwhile is newer, and
+	// must not be overwritten by an older state.
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	records, err := s.read()
 	s.real = nil
 	s.unreadable = err
 	if err == nil {

@@ -407,7 +407,7 @@ func TestBounded(t *testing.T) {
 		t.Errorf("%d texts", texts)
 	}
 	raw, err := encode(got)
-	if err != nil || len(raw) > maxFile {
+	if err != nil || len(raw) > 1<<20 {
 		t.Errorf("%d bytes, %v", len(raw), err)
 	}
 
@@ -421,4 +421,38 @@ func TestBounded(t *testing.T) {
 	if got, _ := recalled(s, file, "large"); got.Definition != nil || got.DefinitionHash == "" {
 		t.Errorf("a large text: %d bytes, hash %q", len(got.Definition), got.DefinitionHash)
 	}
+}
+
+// Whoever reads the records while others are kept never takes a fresh one for
+// one that was taken back, or for a person's own.
+func TestReloadAgainstKeep(t *testing.T) {
+	home, file := place(t)
+	s := open(t, home)
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					_ = s.Reload()
+				}
+			}
+		})
+	}
+	for i := range 40 {
+		tool := fmt.Sprint("t", i)
+		if err := s.Keep(t.Context(), approval(file, tool)); err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			if _, standing := recalled(s, file, tool); standing != Kept {
+				t.Fatalf("%s is %v right after it was kept", tool, standing)
+			}
+		}
+	}
+	close(done)
+	readers.Wait()
 }

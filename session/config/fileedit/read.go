@@ -63,6 +63,13 @@ func (s state) same(t state) bool {
 		s.info.Mode() == t.info.Mode() && bytes.Equal(s.data, t.data)
 }
 
+// Read reads a file that Update could edit: a regular one of at most 1 MiB. It
+// never waits for what is no file. Without one the error is an fs.ErrNotExist.
+func Read(path string) ([]byte, error) {
+	s, err := read(path)
+	return s.data, err
+}
+
 // read reads a regular file of bounded size.
 func read(path string) (state, error) {
 	// Opening something else could block, or have an effect.
