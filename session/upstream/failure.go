@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -200,10 +201,8 @@ func (c *Client) callError(ctx context.Context, conn wire, method string, err er
 	clean.Message, clean.Data.Hint = c.redact(e.Message), c.redact(e.Data.Hint)
 	if u := e.Data.Upstream; u != nil {
 		said := protocol.UpstreamError{Code: u.Code, Message: c.redact(u.Message), Data: u.Data}
-		if data := c.redact(string(u.Data)); data != string(u.Data) {
-			if said.Data = json.RawMessage(data); rawjson.Valid(said.Data) != nil {
-				said.Data = nil // the secret was a number
-			}
+		if u.Data != nil {
+			said.Data, _ = c.redactJSON(u.Data)
 		}
 		clean.Data.Upstream = &said
 	}
@@ -306,4 +305,17 @@ func tomlKey(name string) string {
 		return name
 	}
 	return fmt.Sprintf("%q", name)
+}
+
+// redactJSON is redact for JSON. It reports false, and gives nothing, where
+// what is left is none, for the secret was a number or a part of a name.
+func (c *Client) redactJSON(raw json.RawMessage) (json.RawMessage, bool) {
+	clean := c.redact(string(raw))
+	if clean == string(raw) {
+		return slices.Clone(raw), true
+	}
+	if rawjson.Valid([]byte(clean)) != nil {
+		return nil, false
+	}
+	return json.RawMessage(clean), true
 }

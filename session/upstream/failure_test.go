@@ -51,6 +51,13 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 			t.Errorf("data %s: got %q, upstream %+v, data %s; want data %s", in, e.Message, e.Data.Upstream, e.Data.Upstream.Data, want)
 		}
 	}
+	// A form that holds one is shown without it, or not at all.
+	for in, want := range map[string]string{`"t0p-s3cret"`: `{"type":"object","properties":{},"x":"***"}`, `4711471147`: ""} {
+		q, err := c.readQuestion(json.RawMessage(`{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{},"x":` + in + `}}`))
+		if string(q.Schema) != want || (err == nil) != (want != "") {
+			t.Errorf("a form with %s: %s, %v", in, q.Schema, err)
+		}
+	}
 	synctest.Test(t, func(t *testing.T) {
 		s := secretive(t)
 		status, _ := start(t, answers(func(method string, _ json.RawMessage) string {

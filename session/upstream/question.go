@@ -236,9 +236,9 @@ func (c *Client) readQuestion(params json.RawMessage) (elicit.Question, error) {
 			}
 			q.Message = c.redact(text)
 		case "requestedSchema":
-			q.Schema = slices.Clone(value)
-			if clean := json.RawMessage(c.redact(string(value))); rawjson.Valid(clean) == nil { // else the secret is a number
-				q.Schema = clean
+			var ok bool
+			if q.Schema, ok = c.redactJSON(value); !ok {
+				fault = badQuestion("/requestedSchema: holds a secret of the configuration, which is not shown")
 			}
 		case "url":
 			q.URL, _ = rawjson.String(value)
