@@ -21,6 +21,9 @@ func newGlob(pattern string) glob {
 // any reports that every name fits.
 func (g glob) any() bool { return g == "" }
 
+// wild reports that every name fits that is not very short.
+func (g glob) wild() bool { return g.any() || strings.Trim(string(g), "*?") == "" }
+
 // literal reports that only one name fits.
 func (g glob) literal() bool { return !g.any() && !strings.ContainsAny(string(g), "*?") }
 

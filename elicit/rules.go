@@ -245,9 +245,12 @@ func (c *compiler) exposed(r rule, w Rule, say func(key, message, hint string)) 
 	if key == "" || r.server == "" && r.tool == "" {
 		return
 	}
-	write := `write server = "` + Clean(server, maxName) + `"`
-	if tool != "" {
-		write += `, tool = "` + Clean(tool, maxName) + `"`
+	write := "write the raw names"
+	if !newGlob(server).wild() { // never a hint at a rule for every server
+		write = `write server = "` + Clean(server, maxName) + `"`
+		if tool != "" {
+			write += `, tool = "` + Clean(tool, maxName) + `"`
+		}
 	}
 	until := "until then the rule asks for these"
 	if r.action == RuleAllow {

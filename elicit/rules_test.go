@@ -3,6 +3,7 @@ package elicit
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -223,6 +224,9 @@ func TestExposedNamesInRules(t *testing.T) {
 	}{
 		{Rule{Tool: "mcp__a__*"}, `write server = "a", tool = "*"`, []string{"a/get_x", "a/set_x"}},
 		{Rule{Tool: "mcp__a"}, `write server = "a";`, []string{"a/get_x", "a/set_x"}},
+		{Rule{Tool: "mcp__*"}, "write the raw names;", []string{"a/get_x", "a/set_x", "a__get/get_x", "a__get/set_x", "my-server/get_x", "my-server/set_x"}},
+		{Rule{Server: "mcp__*"}, "write the raw names;", []string{"a/get_x", "a/set_x", "a__get/get_x", "a__get/set_x", "my-server/get_x", "my-server/set_x"}},
+		{Rule{Tool: "mcp__"}, "write the raw names;", []string{"a/get_x", "a/set_x", "a__get/get_x", "a__get/set_x", "my-server/get_x", "my-server/set_x"}},
 		{Rule{Server: "mcp__a"}, `write server = "a";`, []string{"a/get_x", "a/set_x"}},
 		{Rule{Tool: "mcp__a__get*"}, `write server = "a", tool = "get*"`, []string{"a/get_x"}},
 		{Rule{Server: "a", Tool: "mcp__a__get*"}, `write server = "a", tool = "get*"`, []string{"a/get_x"}},
@@ -331,7 +335,7 @@ func TestForeignSyntax(t *testing.T) {
 func TestSweepingRules(t *testing.T) {
 	r := sound(t,
 		Rule{Action: RuleAllow},
-		Rule{Tool: "**", AppliesTo: RuleBoth, Action: RuleAllow},
+		Rule{Tool: "?*", AppliesTo: RuleBoth, Action: RuleAllow},
 		Rule{Server: "*", Action: RuleAllow},
 		Rule{Server: "*", Tool: "*", Action: RuleAllow},
 		Rule{Server: "?*", Action: RuleAllow},
@@ -437,4 +441,19 @@ func TestRulesTogether(t *testing.T) {
 			t.Fatalf("the outlook is %q, and the call %q", outlook, call)
 		}
 	})
+}
+
+// Hints count characters, look at each name once, and end after some problems,
+// for they take long.
+func TestHintsAtNames(t *testing.T) {
+	if got := nearest("日本", []protocol.ServerName{"ab"}); got != "" {
+		t.Errorf("日本 is taken for %s", got)
+	}
+	names := slices.Repeat([]string{"account", "path"}, 2*maxLikely)
+	if got := nearest("pth", fewer(names, maxHints-1)); got != "path" {
+		t.Errorf("pth is taken for %q", got)
+	}
+	if got := fewer(names, maxHints); got != nil {
+		t.Errorf("after %d problems there are %d names left", maxHints, len(got))
+	}
 }

@@ -3,6 +3,7 @@ package elicit
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mcp-sidecar/mcp-sidecar/protocol"
 	"github.com/mcp-sidecar/mcp-sidecar/protocol/near"
@@ -16,7 +17,7 @@ func (r *Rules) UnmatchedServers(servers []protocol.ServerName) (problems []Rule
 			continue
 		}
 		problems = append(problems, RuleProblem{Index: u.index, Rule: u.name, Key: "server",
-			Message: "matches no configured server", Hint: likely(u.server, servers)})
+			Message: "matches no configured server", Hint: likely(u.server, fewer(servers, len(problems)))})
 	}
 	return problems
 }
@@ -42,7 +43,6 @@ func (r *Rules) UnmatchedTools(catalogs map[protocol.ServerName][]protocol.ToolN
 		if servers == 0 || open || slices.ContainsFunc(tools, func(t protocol.ToolName) bool { return u.tool.match(string(t)) }) {
 			continue
 		}
-		slices.Sort(tools)
 		of := "any server"
 		if u.server.literal() {
 			of = `server "` + Clean(string(u.server), maxName) + `"`
@@ -50,7 +50,7 @@ func (r *Rules) UnmatchedTools(catalogs map[protocol.ServerName][]protocol.ToolN
 			of = "the servers it is for"
 		}
 		problems = append(problems, RuleProblem{Index: u.index, Rule: u.name, Key: "tool",
-			Message: "matches no tool of " + of, Hint: likely(u.tool, tools)})
+			Message: "matches no tool of " + of, Hint: likely(u.tool, fewer(tools, len(problems)))})
 	}
 	return problems
 }
@@ -90,9 +90,8 @@ func (r *Rules) UnmatchedArguments(catalogs map[protocol.ServerName]map[protocol
 		if fits == 0 || open {
 			continue
 		}
-		slices.Sort(names)
 		hint := "the pointer begins with the name of an argument; case counts"
-		if meant := nearest(u.pointer[0], names); meant != "" {
+		if meant := nearest(u.pointer[0], fewer(names, len(problems))); meant != "" {
 			hint = didYouMean(formatPointer(append([]string{meant}, u.pointer[1:]...)))
 		}
 		problems = append(problems, RuleProblem{Index: u.index, Rule: u.name, Key: "argument",
@@ -117,9 +116,22 @@ func (r *Rules) written() (list []rule) {
 
 // Limits of looking for the name that was meant.
 const (
-	maxLikelyName = 64 // bytes
-	maxLikely     = 1000
+	maxLikelyName = 64   // bytes
+	maxLikely     = 1000 // names
+	maxHints      = 20   // problems of one kind
 )
+
+// fewer returns the names to look at for the next problem after so many, sorted
+// and each once: none when there were enough, for that is no slip of one name,
+// and looking takes long.
+func fewer[N ~string](names []N, problems int) []N {
+	if problems >= maxHints {
+		return nil
+	}
+	names = slices.Clone(names)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
 
 // likely is a hint at the name that a pattern was meant for.
 func likely[N ~string](g glob, names []N) string {
@@ -137,7 +149,7 @@ func nearest[N ~string](s string, names []N) string {
 	if len(s) > maxLikelyName {
 		return ""
 	}
-	best, least := "", len(s)/3+1
+	best, least := "", utf8.RuneCountInString(s)/3+1
 	for _, n := range names[:min(len(names), maxLikely)] {
 		if len(n) > maxLikelyName {
 			continue

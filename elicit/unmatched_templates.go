@@ -12,7 +12,7 @@ import (
 func (t Templates) UnmatchedServers(servers []protocol.ServerName) (problems []TemplateProblem) {
 	for _, server := range slices.Sorted(maps.Keys(t.overrides)) {
 		if server != anyServer && !slices.Contains(servers, protocol.ServerName(server)) {
-			problems = append(problems, TemplateProblem{Server: server, Message: "is no configured server", Hint: likelyName(server, servers)})
+			problems = append(problems, TemplateProblem{Server: server, Message: "is no configured server", Hint: likelyName(server, fewer(servers, len(problems)))})
 		}
 	}
 	return problems
@@ -24,7 +24,7 @@ func (t Templates) UnmatchedServers(servers []protocol.ServerName) (problems []T
 func (t Templates) Unmatched(catalogs map[protocol.ServerName]map[protocol.ToolName]Arguments) (problems []TemplateProblem) {
 	for _, server := range slices.Sorted(maps.Keys(t.overrides)) {
 		for _, tool := range slices.Sorted(maps.Keys(t.overrides[server])) {
-			message, hint := t.unmatched(server, tool, catalogs)
+			message, hint := t.unmatched(server, tool, catalogs, len(problems))
 			if message != "" {
 				problems = append(problems, TemplateProblem{Server: server, Tool: tool, Message: message, Hint: hint})
 			}
@@ -33,7 +33,8 @@ func (t Templates) Unmatched(catalogs map[protocol.ServerName]map[protocol.ToolN
 	return problems
 }
 
-func (t Templates) unmatched(server, tool string, catalogs map[protocol.ServerName]map[protocol.ToolName]Arguments) (message, hint string) {
+// unmatched tells of one sentence, after so many problems before.
+func (t Templates) unmatched(server, tool string, catalogs map[protocol.ServerName]map[protocol.ToolName]Arguments, before int) (message, hint string) {
 	var fits []Arguments
 	var tools []protocol.ToolName
 	servers := 0
@@ -54,12 +55,11 @@ func (t Templates) unmatched(server, tool string, catalogs map[protocol.ServerNa
 		return "", ""
 	}
 	if len(fits) == 0 {
-		slices.Sort(tools)
 		of := "the server"
 		if server == anyServer {
 			of = "any server"
 		}
-		return "is no tool of " + of, likelyName(tool, tools)
+		return "is no tool of " + of, likelyName(tool, fewer(tools, before))
 	}
 	for _, param := range t.overrides[server][tool].Params {
 		if slices.ContainsFunc(fits, func(a Arguments) bool { return a.has(param) }) {
@@ -69,9 +69,8 @@ func (t Templates) unmatched(server, tool string, catalogs map[protocol.ServerNa
 		for _, a := range fits {
 			names = append(names, a.Names...)
 		}
-		slices.Sort(names)
 		hint = `it is always shown as "(not given)"`
-		if meant := nearest(param, names); meant != "" {
+		if meant := nearest(param, fewer(names, before)); meant != "" {
 			hint = didYouMean("{" + argsPlaceholder + meant + "}")
 		}
 		return `names the argument "` + Clean(param, maxName) + `", which the tool does not have`, hint

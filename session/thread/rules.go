@@ -98,40 +98,55 @@ func (t *Thread) warnAboutRules(g *generation) {
 	}
 }
 
-// described returns the raw names of a catalogue's tools, and what arguments
-// each has.
+// described returns the raw names of a catalogue's tools, those that were left
+// out among them, and what arguments each has; nil if not all tools are known.
 func described(c *binding.Catalog) ([]protocol.ToolName, map[protocol.ToolName]elicit.Arguments) {
+	if c.Truncated {
+		return nil, nil
+	}
 	names := make([]protocol.ToolName, len(c.Tools))
 	arguments := map[protocol.ToolName]elicit.Arguments{}
 	for i := range c.Tools {
 		names[i] = c.Tools[i].Name
 		arguments[names[i]] = argumentsOf(c.Tools[i].InputSchema)
 	}
+	for _, o := range c.Omitted {
+		if _, listed := arguments[o.Tool]; !listed {
+			names = append(names, o.Tool)
+			arguments[o.Tool] = elicit.Arguments{Open: true}
+		}
+	}
 	return names, arguments
 }
 
-// argumentsOf reads the top of an input schema. Whatever else it says there may
-// bring arguments.
+// argumentsOf reads the top of an input schema: what it names, and whether
+// whatever else it says may bring arguments. One that names no properties takes
+// any, unless it says otherwise.
 func argumentsOf(schema json.RawMessage) elicit.Arguments {
-	a := elicit.Arguments{Open: true}
+	var a elicit.Arguments
+	named, closed := false, false
 	_ = rawjson.Object(schema, func(key, value []byte) error {
 		switch string(key) {
 		case "properties":
-			a.Open = rawjson.Object(value, func(name, _ []byte) error {
+			named = rawjson.Object(value, func(name, _ []byte) error {
 				a.Names = append(a.Names, string(name))
 				return nil
-			}) != nil
-		}
-		return nil
-	})
-	_ = rawjson.Object(schema, func(key, value []byte) error {
-		switch string(key) {
+			}) == nil
+		case "required":
+			_ = rawjson.Array(value, func(_ int, value []byte) error {
+				if name, ok := rawjson.String(value); ok {
+					a.Names = append(a.Names, name)
+				}
+				return nil
+			})
 		case "patternProperties", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "dependencies":
 			a.Open = true
-		case "additionalProperties":
-			a.Open = a.Open || string(value) != "false"
+		case "additionalProperties", "unevaluatedProperties":
+			closed = string(value) == "false"
+			a.Open = a.Open || !closed
 		}
 		return nil
 	})
+	a.Open = a.Open || !named && !closed
 	return a
 }
